@@ -1,0 +1,422 @@
+package install
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Plan is one install or uninstall: every file is read and every edit computed
+// before the first byte is written, so that an error leaves the host as it was.
+//
+// A Plan keeps a ledger of what it wrote and, for each edited file, the bytes
+// from before the first install. That is what makes an uninstall exact.
+type Plan struct {
+	opts       Options
+	engine     string
+	steps      []*step
+	ledger     ledger
+	ledgerFile *File
+}
+
+type step struct {
+	file   *File
+	data   []byte // nil: remove
+	mode   fs.FileMode
+	action string
+	entry  *entry // nil: forget the file
+	backup []byte // nil: none to write
+	before File   // what carryOut found
+}
+
+// ledger is what stands in StateDir/ENGINE.json.
+type ledger struct {
+	Files map[string]*entry `json:"files"`
+	// Notes are an engine's own memory, such as the default runtime before ours.
+	Notes map[string]string `json:"notes,omitempty"`
+}
+
+type entry struct {
+	Written  string `json:"written"`            // SHA-256 of what we wrote last
+	Original string `json:"original,omitempty"` // SHA-256 of the file before our first write
+	Created  bool   `json:"created,omitempty"`  // there was no file
+	Exact    bool   `json:"exact"`              // the original is still what an uninstall may give back
+	// Dirs did not exist before, innermost first; they go when they are empty.
+	Dirs []string `json:"dirs,omitempty"`
+}
+
+// NewPlan begins an install or uninstall of engine.
+func NewPlan(opts Options, engine string) (*Plan, error) {
+	p := &Plan{opts: opts, engine: engine, ledger: ledger{Files: map[string]*entry{}, Notes: map[string]string{}}}
+	f, err := Read(opts.Path(p.ledgerPath()))
+	if err != nil {
+		return nil, err
+	}
+	p.ledgerFile = f
+	if f.Exists {
+		if err := json.Unmarshal(f.Data, &p.ledger); err != nil {
+			return nil, fmt.Errorf("%s: not the record of an install: %w; move it away to continue without it", f.Path, err)
+		}
+		if p.ledger.Files == nil {
+			p.ledger.Files = map[string]*entry{}
+		}
+		if p.ledger.Notes == nil {
+			p.ledger.Notes = map[string]string{}
+		}
+	}
+	return p, nil
+}
+
+// StateDir is where installs are remembered, as the host sees it.
+func (o Options) StateDir() string {
+	if o.User != nil {
+		return filepath.Join(o.User.StateHome, "envscrub", "install")
+	}
+	return "/var/lib/envscrub/install"
+}
+
+// Path turns a path of the host into one that can be opened here.
+func (o Options) Path(hostPath string) string {
+	if o.Root == "" {
+		return hostPath
+	}
+	return filepath.Join(o.Root, hostPath)
+}
+
+// HostPath is the inverse of Path.
+func (o Options) HostPath(path string) string {
+	if o.Root == "" {
+		return path
+	}
+	if rest, ok := strings.CutPrefix(path, strings.TrimRight(o.Root, "/")); ok && strings.HasPrefix(rest, "/") {
+		return rest
+	}
+	return path
+}
+
+func (p *Plan) ledgerPath() string { return filepath.Join(p.opts.StateDir(), p.engine+".json") }
+
+func (p *Plan) backupPath(hostPath string) string {
+	return filepath.Join(p.opts.StateDir(), p.engine+"."+strings.ReplaceAll(strings.Trim(hostPath, "/"), "/", "%")+".orig")
+}
+
+// Note returns what an earlier install remembered under key.
+func (p *Plan) Note(key string) (string, bool) {
+	v, ok := p.ledger.Notes[key]
+	return v, ok
+}
+
+// SetNote remembers value for a later Plan of the same engine.
+func (p *Plan) SetNote(key, value string) { p.ledger.Notes[key] = value }
+
+// DropNote forgets key.
+func (p *Plan) DropNote(key string) { delete(p.ledger.Notes, key) }
+
+// Edit plans a change to a file that other people own too. change gets the
+// file's bytes (nil when there is none) and returns the new ones. mode is used
+// only for a file that does not exist yet.
+func (p *Plan) Edit(hostPath string, mode fs.FileMode, change func(old []byte) ([]byte, error)) error {
+	f, err := Read(p.opts.Path(hostPath))
+	if err != nil {
+		return err
+	}
+	data, err := change(f.Data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Path, err)
+	}
+	s := &step{file: f, data: data, mode: mode, action: Edited}
+	p.steps = append(p.steps, s)
+	known := p.ledger.Files[hostPath]
+	if f.Exists && bytes.Equal(data, f.Data) {
+		// What stands there is what we want. The ledger may still be missing
+		// (a configuration written by hand, or by another tool): then it is not ours.
+		s.action, s.entry = Unchanged, known
+		return nil
+	}
+	if !f.Exists {
+		s.action = Created
+	}
+	s.entry = &entry{Written: sum(data), Created: !f.Exists, Exact: true}
+	switch {
+	case known != nil && f.Exists && (sum(f.Data) == known.Written):
+		// Our own earlier version: the original stays what it was.
+		s.entry.Original, s.entry.Created, s.entry.Exact = known.Original, known.Created, known.Exact
+	case known != nil && f.Exists && sum(f.Data) != known.Original:
+		// Edited by somebody since: from here on an uninstall takes only our keys out.
+		s.entry.Original, s.entry.Created, s.entry.Exact = known.Original, known.Created, false
+	case f.Exists:
+		s.entry.Original = sum(f.Data)
+		s.backup = f.Data
+	}
+	return nil
+}
+
+// Put plans a file that is wholly ours, such as a drop-in. A file of that name
+// with other content that we did not write is refused.
+func (p *Plan) Put(hostPath string, mode fs.FileMode, data []byte) error {
+	f, err := Read(p.opts.Path(hostPath))
+	if err != nil {
+		return err
+	}
+	known := p.ledger.Files[hostPath]
+	s := &step{file: f, data: data, mode: mode, action: Created, entry: &entry{Written: sum(data), Created: true, Exact: true}}
+	p.steps = append(p.steps, s)
+	if !f.Exists {
+		return nil
+	}
+	switch {
+	case bytes.Equal(f.Data, data):
+		s.action = Unchanged
+	case known != nil && sum(f.Data) == known.Written:
+		s.action = Edited
+	default:
+		return fmt.Errorf("%s: edited since envscrub wrote it, or not written by envscrub; move it away and try again", f.Path)
+	}
+	return nil
+}
+
+// Revert plans the way back for a file given to Edit. Where the file is still
+// what we wrote, the original bytes return (or the file goes, if there was
+// none); otherwise inverse takes our keys out of what stands there now.
+func (p *Plan) Revert(hostPath string, inverse func(now []byte) ([]byte, error)) error {
+	f, err := Read(p.opts.Path(hostPath))
+	if err != nil {
+		return err
+	}
+	known := p.ledger.Files[hostPath]
+	s := &step{file: f, action: Unchanged, data: f.Data}
+	p.steps = append(p.steps, s)
+	if !f.Exists {
+		return nil
+	}
+	if known != nil && known.Exact && sum(f.Data) == known.Written {
+		if known.Created {
+			s.action, s.data = Removed, nil
+			return nil
+		}
+		original, err := os.ReadFile(p.opts.Path(p.backupPath(hostPath)))
+		if err == nil && sum(original) == known.Original {
+			s.action, s.data = Restored, original
+			return nil
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("read the backup of %s: %w", f.Path, err)
+		}
+	}
+	data, err := inverse(f.Data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Path, err)
+	}
+	switch {
+	case bytes.Equal(data, f.Data):
+	case len(data) == 0:
+		s.action, s.data = Removed, nil
+	default:
+		s.action, s.data = Edited, data
+	}
+	return nil
+}
+
+// Drop plans the removal of a file given to Put. One that was edited since is
+// kept beside, as NAME.saved, where no engine reads it.
+func (p *Plan) Drop(hostPath string) error {
+	f, err := Read(p.opts.Path(hostPath))
+	if err != nil {
+		return err
+	}
+	if !f.Exists {
+		if p.ledger.Files[hostPath] != nil {
+			p.steps = append(p.steps, &step{file: f, action: Unchanged})
+		}
+		return nil
+	}
+	known := p.ledger.Files[hostPath]
+	s := &step{file: f, action: Removed}
+	if known == nil || sum(f.Data) != known.Written {
+		saved, err := Read(f.Path + ".saved")
+		if err != nil {
+			return err
+		}
+		p.steps = append(p.steps, &step{file: saved, data: f.Data, mode: f.Mode, action: Created})
+	}
+	p.steps = append(p.steps, s)
+	return nil
+}
+
+// Registered are the files that an earlier install wrote and that were not
+// taken back yet, as host paths.
+func (p *Plan) Registered() []string {
+	var out []string
+	for path := range p.ledger.Files {
+		out = append(out, path)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Changes is what Commit will do (or did).
+func (p *Plan) Changes() []Change {
+	out := make([]Change, 0, len(p.steps))
+	for _, s := range p.steps {
+		c := Change{Path: s.file.Path, Action: s.action}
+		if s.backup != nil {
+			c.Backup = p.opts.Path(p.backupPath(p.opts.HostPath(s.file.Path)))
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// Changed reports whether there is anything to do.
+func (p *Plan) Changed() bool {
+	for _, s := range p.steps {
+		if s.action != Unchanged {
+			return true
+		}
+	}
+	return false
+}
+
+// Commit carries the plan out, unless Options.DryRun. The ledger and the backups
+// are written before the files that they describe, so that an install which was
+// cut off can be run again, or taken back. Should one file fail, those before it
+// get their old bytes again.
+func (p *Plan) Commit() error {
+	if p.opts.DryRun {
+		return nil
+	}
+	var gone []string
+	var dirs []string
+	for _, s := range p.steps {
+		host := p.opts.HostPath(s.file.Path)
+		known := p.ledger.Files[host]
+		switch {
+		case s.entry != nil:
+			if known != nil {
+				s.entry.Dirs = known.Dirs
+			}
+			if !s.file.Exists {
+				s.entry.Dirs = append(p.missingDirs(host), s.entry.Dirs...)
+			}
+			p.ledger.Files[host] = s.entry
+		case known != nil:
+			gone, dirs = append(gone, host), append(dirs, known.Dirs...)
+		}
+		// All that can be refused is refused before anything is written.
+		if s.action != Unchanged {
+			if err := s.file.Writable(); err != nil {
+				return err
+			}
+		}
+	}
+	for _, s := range p.steps {
+		if s.backup == nil {
+			continue
+		}
+		b, err := Read(p.opts.Path(p.backupPath(p.opts.HostPath(s.file.Path))))
+		if err != nil {
+			return err
+		}
+		// An engine's configuration may hold a proxy's or a registry's password.
+		if err := b.Write(s.backup, 0o600); err != nil {
+			return fmt.Errorf("back up %s: %w", s.file.Path, err)
+		}
+	}
+	if err := p.writeLedger(); err != nil {
+		return err
+	}
+	for i, s := range p.steps {
+		if err := s.carryOut(); err != nil {
+			return errors.Join(err, p.undo(i))
+		}
+	}
+	for _, host := range gone {
+		delete(p.ledger.Files, host)
+		if err := os.Remove(p.opts.Path(p.backupPath(host))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	for _, dir := range dirs {
+		_ = os.Remove(p.opts.Path(dir)) // only when nothing else is in it
+	}
+	return p.writeLedger()
+}
+
+func (s *step) carryOut() error {
+	switch {
+	case s.action == Unchanged:
+		return nil
+	case s.data == nil:
+		s.before = *s.file
+		return s.file.Remove()
+	default:
+		s.before = *s.file
+		return s.file.Write(s.data, s.mode)
+	}
+}
+
+// undo gives the files of the first n steps their old content again.
+func (p *Plan) undo(n int) error {
+	var errs []error
+	for _, s := range p.steps[:n] {
+		switch {
+		case s.action == Unchanged:
+		case s.before.Exists:
+			errs = append(errs, s.file.Write(s.before.Data, s.before.Mode))
+		default:
+			errs = append(errs, s.file.Remove())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// missingDirs are the parents of hostPath that do not exist yet, innermost first.
+func (p *Plan) missingDirs(hostPath string) []string {
+	var out []string
+	for dir := filepath.Dir(hostPath); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(p.opts.Path(dir)); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		out = append(out, dir)
+	}
+	return out
+}
+
+func (p *Plan) writeLedger() error {
+	if len(p.ledger.Files) == 0 {
+		if !p.ledgerFile.Exists {
+			return nil
+		}
+		if err := p.ledgerFile.Remove(); err != nil {
+			return err
+		}
+		// Only when nothing else is in them.
+		dir := p.opts.Path(p.opts.StateDir())
+		if os.Remove(dir) == nil {
+			_ = os.Remove(filepath.Dir(dir))
+		}
+		return nil
+	}
+	data, err := json.MarshalIndent(p.ledger, "", "  ")
+	if err != nil {
+		return err
+	}
+	data = append(data, '\n')
+	if p.ledgerFile.Exists && bytes.Equal(data, p.ledgerFile.Data) {
+		return nil
+	}
+	return p.ledgerFile.Write(data, 0o600)
+}
+
+func sum(data []byte) string {
+	h := sha256.Sum256(data)
+	return hex.EncodeToString(h[:])
+}
