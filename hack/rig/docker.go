@@ -1,7 +1,6 @@
 package rig
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -93,19 +92,4 @@ func Docker(t testing.TB, o DockerOptions) *Engine {
 	}
 	e.Import(Rootfs(t), Image)
 	return e
-}
-
-// shortTempDir is a temporary directory whose path leaves room for the sockets below it (unix(7): 108 bytes).
-func shortTempDir(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "rig-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Log(fmt.Errorf("remove the daemon's directory: %w", err))
-		}
-	})
-	return dir
 }

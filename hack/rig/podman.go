@@ -33,7 +33,7 @@ events_logger = "file"
 func Podman(t testing.TB, o PodmanOptions) *Engine {
 	t.Helper()
 	Need(t, "root", "podman", "conmon")
-	dir := TempDir(t)
+	dir := shortTempDir(t)
 	conf := filepath.Join(dir, "containers.conf")
 	Write(t, conf, fmt.Sprintf(podmanConf, 20000, 20000, 32768, 32768)+o.Conf, 0o644)
 	global := []string{"--root", filepath.Join(dir, "root"), "--runroot", filepath.Join(dir, "run"), "--tmpdir", filepath.Join(dir, "tmp"), "--storage-driver", "vfs"}
@@ -74,7 +74,7 @@ func PodmanRootless(t testing.TB, o PodmanOptions) *Engine {
 	account := ordinaryUser(t)
 	uid, _ := strconv.Atoi(account.Uid)
 	gid, _ := strconv.Atoi(account.Gid)
-	home := TempDir(t)
+	home := shortTempDir(t)
 	runtimeDir := filepath.Join(home, "run")
 	conf := filepath.Join(home, "containers.conf")
 	Write(t, conf, fmt.Sprintf(podmanConf, 1024, 1024, 1000, 1000)+o.Conf, 0o644)

@@ -20,6 +20,25 @@ func TempDir(t testing.TB) string {
 	return dir
 }
 
+// shortTempDir is a temporary directory whose path leaves room for the sockets below it (unix(7): 108 bytes; Podman
+// does not fail where they do not fit, it waits ten seconds).
+func shortTempDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "rig-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Log("remove an engine's directory:", err)
+		}
+	})
+	return dir
+}
+
 // Rootfs makes a root file system: a static busybox with all its applets as symbolic links in /bin, /etc/passwd with
 // root and "agent" (1000), and the directories a runtime mounts on. Real programs are added with [Copy].
 func Rootfs(t testing.TB) string {
