@@ -1,0 +1,60 @@
+package policy
+
+// Fate is what becomes of a variable.
+type Fate string
+
+// The fates of a variable.
+const (
+	FateKept    Fate = "kept"
+	FateRemoved Fate = "removed"
+	FateSet     Fate = "set"
+	FateUnset   Fate = "unset"
+	FateAgent   Fate = "agent" // kept for the agent alone
+)
+
+// Variable is the decision on one variable. It holds no value.
+type Variable struct {
+	Name string
+	Fate Fate
+	Rule string   // a short, stable text: `deny-exact`, `deny-glob *_TOKEN (group tokens)`, `alias of NAME`, `default`
+	At   Position // where the rule stands
+	Note string   // what else is worth knowing, or empty
+}
+
+// Decision is the decision on a whole environment.
+type Decision struct {
+	Variables []Variable // in the order of the environment, then what the policy set
+
+	container []string
+	agent     []string
+	secrets   []string
+	summary   string
+}
+
+// Container is the environment that every process of the container gets.
+func (d *Decision) Container() []string { return d.container }
+
+// Agent is Container and what [agent] keep adds to it.
+func (d *Decision) Agent() []string { return d.agent }
+
+// AgentOnly names the variables that the agent has and its children have not.
+func (d *Decision) AgentOnly() []string { return d.names(FateAgent) }
+
+// Removed names the variables that were taken away from everybody.
+func (d *Decision) Removed() []string { return d.names(FateRemoved) }
+
+// SecretValues are the values that must not be seen: for redaction and the check of arguments. Never log them.
+func (d *Decision) SecretValues() []string { return d.secrets }
+
+// Summary is the one line of every create: "<n> deny rules, allow: GH_TOKEN".
+func (d *Decision) Summary() string { return d.summary }
+
+func (d *Decision) names(fate Fate) []string {
+	var names []string
+	for i := range d.Variables {
+		if d.Variables[i].Fate == fate {
+			names = append(names, d.Variables[i].Name)
+		}
+	}
+	return names
+}
