@@ -1,47 +1,66 @@
-// Package builtin is what envscrub knows about names and values without a policy file.
 package builtin
 
-import "strings"
-
-// Group is a named set of names and globs.
+// Group is one class of names that a policy turns on or off as a whole.
 type Group struct {
-	Name, Doc    string
-	Exact, Globs []string
+	Name string
+	Doc  string
+
+	// Exact names are rule 1: no value is looked at, and no allow beats them.
+	Exact []string
+	// Names are rule 3: no value is looked at, an allow beats them.
+	Names []string
+	// Globs are rule 3: they spare values that cannot be a credential.
+	Globs []string
+
+	// Off says that the group does nothing until a policy turns it on.
+	Off bool
 }
 
-var deny = []Group{
-	{Name: "model-keys", Doc: "keys of model providers", Exact: []string{
-		"TELEGRAM_BOT_TOKEN", "OPENAI_API_KEY", "GOOGLE_CLIENT_SECRET", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
-	}},
-	{Name: "tokens", Doc: "keys, tokens, secrets, passwords by suffix", Globs: []string{
-		"*_API_KEY", "*_APIKEY", "*__APIKEY", "*_TOKEN", "*__*TOKEN", "*_SECRET", "*__*SECRET", "*_PASSWORD", "*__*PASSWORD",
-	}},
-}
-
-// Deny is the built-in deny list.
-func Deny() []Group { return deny }
-
-// Allow is what the built-in globs spare by name.
-func Allow() []Group { return nil }
-
-// Core is what `inherit = "core"` lets through.
-func Core() []Group { return nil }
-
-// Spared says whether a value cannot be a secret.
-func Spared(value string) bool { return value == "" }
-
-// Shape says whether a value has the form of a credential.
-func Shape(name, value string) (kind string, ok bool) { return "", false }
-
-// IsSensitiveName says whether a deny group takes the name.
-func IsSensitiveName(name string) bool {
-	name = strings.ToUpper(name)
-	for _, g := range deny {
-		for _, e := range g.Exact {
-			if e == name {
-				return true
-			}
-		}
+// Spared reports whether a value cannot be a secret: it is empty, a word that
+// means yes, no or nothing, or a number of fewer than six digits.
+func Spared(value string) bool {
+	if len(value) == 0 {
+		return true
+	}
+	if len(value) > 9 {
+		return false
+	}
+	if c := value[0]; c <= '9' {
+		return sparedNumber(value)
+	}
+	var buf [9]byte
+	for i := range len(value) {
+		buf[i] = lower(value[i])
+	}
+	switch string(buf[:len(value)]) {
+	case "true", "false", "yes", "no", "on", "off", "y", "n", "t", "f",
+		"enabled", "disabled", "none", "null", "nil", "undefined":
+		return true
 	}
 	return false
+}
+
+// sparedNumber reports whether value is a decimal number, with a sign or a
+// point perhaps, of fewer than six digits.
+func sparedNumber(value string) bool {
+	digits, points := 0, 0
+	for i := range len(value) {
+		switch c := value[i]; {
+		case c >= '0' && c <= '9':
+			digits++
+		case c == '.' && points == 0 && i > 0:
+			points++
+		case (c == '-' || c == '+') && i == 0 && len(value) > 1:
+		default:
+			return false
+		}
+	}
+	return digits > 0 && digits < 6
+}
+
+func lower(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		return c + ('a' - 'A')
+	}
+	return c
 }
