@@ -1,0 +1,234 @@
+package doc
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A field is one that can be edited; each has at most one edit, so that setting
+// it again replaces the first.
+type field int
+
+const (
+	fieldEnv field = iota
+	fieldArgs
+	fieldMounts
+	fieldCaps
+	fieldHooks  = fieldCaps + 5
+	fieldHookIn = fieldHooks + 1 // one a stage
+	fieldCount  = fieldHookIn + 6
+)
+
+// An edit replaces a range of the document. An insertion has an empty range.
+type edit struct {
+	span
+	text string
+	set  bool
+	into *object // for a new member: the object that it goes into
+}
+
+type edits [fieldCount]edit
+
+var errNoProcess = errors.New("there is no process to edit")
+
+// SetEnv replaces process.env. An entry that was there keeps the bytes it was
+// written with. A document without a process makes Save fail.
+func (f *File) SetEnv(env []string) {
+	f.env = env
+	f.setStrings(fieldEnv, &f.envList, "env", f.proc.vals[processEnv], f.envWas, env)
+}
+
+// SetArgs replaces process.args.
+func (f *File) SetArgs(args []string) {
+	f.args = args
+	f.setStrings(fieldArgs, &f.argList, "args", f.proc.vals[processArgs], f.argsWas, args)
+}
+
+func (f *File) setStrings(n field, l *list, key string, at span, old, now []string) {
+	if !f.HasProcess() {
+		f.fail(errNoProcess)
+		return
+	}
+	if slices.Equal(old, now) {
+		f.edits[n] = edit{}
+		return
+	}
+	raw := make([]string, len(now))
+	next := 0
+	var buf []byte
+	for i, s := range now {
+		if strings.IndexByte(s, 0) >= 0 {
+			f.fail(fmt.Errorf("process.%s[%d] would hold a NUL byte", key, i))
+			return
+		}
+		// The kept entries come in their old order; what is not found is new.
+		if k := slices.Index(old[next:], s); k >= 0 {
+			at := l.items[next+k]
+			raw[i] = f.src[at.from:at.to]
+			next += k + 1
+			continue
+		}
+		from := len(buf)
+		buf = appendQuoted(buf, s)
+		raw[i] = string(buf[from:])
+	}
+	f.put(n, &f.proc, key, at, l.render(raw))
+}
+
+// put sets a member of an object: in its place, or behind the last.
+func (f *File) put(n field, o *object, key string, at span, text string) {
+	if at.to != 0 {
+		f.edits[n] = edit{span: at, text: text, set: true}
+		return
+	}
+	end, colon := o.last, o.colon
+	if end == 0 {
+		end, colon = o.from+1, ":"
+	}
+	f.edits[n] = edit{span: span{end, end}, text: o.lead + `"` + key + `"` + colon + text, set: true, into: o}
+}
+
+// AddMount appends a mount.
+func (f *File) AddMount(m Mount) {
+	if f.process {
+		f.fail(errors.New("a process.json has no mounts"))
+		return
+	}
+	b := []byte(`{"destination":`)
+	b = appendQuoted(b, m.Destination)
+	b = append(b, `,"type":`...)
+	b = appendQuoted(b, m.Type)
+	b = append(b, `,"source":`...)
+	b = appendQuoted(b, m.Source)
+	b = append(b, `,"options":`...)
+	b = append(appendStrings(b, m.Options), '}')
+	f.mounts = append(f.mounts, m)
+	f.newMounts = append(f.newMounts, string(b))
+	f.extend(fieldMounts, &f.top, "mounts", f.top.vals[topMounts], &f.mountList, f.newMounts)
+}
+
+// A Hook is an entry of hooks.
+type Hook struct {
+	Path      string
+	Args, Env []string
+	Timeout   int // seconds, 0 for none
+}
+
+// AddHook appends a hook to a stage of the runtime specification.
+func (f *File) AddHook(stage string, h Hook) {
+	i := slices.Index(hookKeys, stage)
+	if i < 0 || f.process {
+		f.fail(fmt.Errorf("the document has no hooks of the stage %q", stage))
+		return
+	}
+	b := []byte(`{"path":`)
+	b = appendQuoted(b, h.Path)
+	b = append(b, `,"args":`...)
+	b = appendStrings(b, h.Args)
+	b = append(b, `,"env":`...)
+	b = appendStrings(b, h.Env)
+	if h.Timeout > 0 {
+		b = fmt.Appendf(b, `,"timeout":%d`, h.Timeout)
+	}
+	b = append(b, '}')
+	f.newHooks[i] = append(f.newHooks[i], string(b))
+	if f.hooksAt.present() {
+		f.extend(fieldHookIn+field(i), &f.hooksAt, stage, f.hooksAt.vals[i], &f.hookLists[i], f.newHooks[i])
+		return
+	}
+	// No hooks at all: the whole object is new.
+	var all []string
+	for i, key := range hookKeys {
+		if len(f.newHooks[i]) > 0 {
+			all = append(all, `"`+key+`":[`+strings.Join(f.newHooks[i], ",")+`]`)
+		}
+	}
+	f.put(fieldHooks, &f.top, "hooks", f.top.vals[topHooks], "{"+strings.Join(all, ",")+"}")
+}
+
+// extend appends elements to a list that may be absent, null or empty.
+func (f *File) extend(n field, o *object, key string, at span, l *list, raw []string) {
+	if len(l.items) == 0 {
+		f.put(n, o, key, at, l.render(raw))
+		return
+	}
+	end := l.items[len(l.items)-1].to
+	f.edits[n] = edit{span: span{end, end}, text: l.sep + strings.Join(raw, l.sep), set: true}
+}
+
+// DropCapabilities takes capabilities out of every set and returns those that
+// were in one. A capability that is written as a number, which libcap takes and no
+// engine writes, goes too: what it grants is not to be known from its name.
+func (f *File) DropCapabilities(names []string) (dropped []string) {
+	for i, set := range f.caps {
+		l := &f.capLists[i]
+		var kept, raw []string
+		var at []span
+		for k, c := range set {
+			named := slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, c) })
+			if named || c != "" && '0' <= c[0] && c[0] <= '9' {
+				if c = strings.ToUpper(c); !slices.Contains(dropped, c) {
+					dropped = append(dropped, c)
+				}
+				continue
+			}
+			kept = append(kept, c)
+			at = append(at, l.items[k])
+			raw = append(raw, f.src[l.items[k].from:l.items[k].to])
+		}
+		if len(kept) == len(set) {
+			continue
+		}
+		f.caps[i], l.items = kept, at
+		f.edits[fieldCaps+field(i)] = edit{span: l.span, text: l.render(raw), set: true}
+	}
+	return dropped
+}
+
+func appendStrings(b []byte, list []string) []byte {
+	b = append(b, '[')
+	for i, s := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendQuoted(b, s)
+	}
+	return append(b, ']')
+}
+
+// Bytes returns the document with its edits.
+func (f *File) Bytes() []byte {
+	var todo []edit
+	grow := 0
+	for _, e := range f.edits {
+		if e.set {
+			todo = append(todo, e)
+			grow += len(e.text)
+		}
+	}
+	slices.SortStableFunc(todo, func(a, b edit) int { return a.from - b.from })
+	out := make([]byte, 0, len(f.src)+grow)
+	at := 0
+	for i, e := range todo {
+		out = append(out, f.src[at:e.from]...)
+		if e.into != nil && (e.into.last != 0 || i > 0 && todo[i-1].into == e.into) {
+			out = append(out, ',')
+		}
+		out = append(out, e.text...)
+		at = e.to
+	}
+	return append(out, f.src[at:]...)
+}
+
+// Edited tells whether anything was set.
+func (f *File) Edited() bool {
+	return slices.ContainsFunc(f.edits[:], func(e edit) bool { return e.set })
+}
+
+func (f *File) fail(err error) {
+	if f.err == nil {
+		f.err = err
+	}
+}

@@ -1,0 +1,400 @@
+package doc
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The keys of the objects that are looked at, all of them, so that a look-alike
+// of any is noticed. Keys that a later specification adds pass as unknown.
+var (
+	topKeys = []string{"process", "root", "mounts", "hooks", "annotations", "linux",
+		"ociVersion", "hostname", "domainname", "solaris", "windows", "vm", "zos"}
+	processKeys = []string{"env", "args", "cwd", "user", "capabilities", "terminal",
+		"noNewPrivileges", "apparmorProfile", "selinuxLabel", "consoleSize", "commandLine",
+		"rlimits", "oomScoreAdj", "scheduler", "ioPriority", "execCPUAffinity"}
+	userKeys  = []string{"uid", "gid", "additionalGids", "username", "umask"}
+	rootKeys  = []string{"path", "readonly"}
+	mountKeys = []string{"destination", "type", "source", "options", "uidMappings", "gidMappings"}
+	capKeys   = []string{"bounding", "effective", "inheritable", "permitted", "ambient"}
+	hookKeys  = []string{"prestart", "createRuntime", "createContainer", "startContainer", "poststart", "poststop"}
+)
+
+// Where the edited keys stand in the lists above.
+const (
+	topProcess, topRoot, topMounts, topHooks, topAnnotations = 0, 1, 2, 3, 4
+	processEnv, processArgs                                  = 0, 1
+)
+
+// A User is process.user.
+type User struct {
+	UID, GID       uint32
+	AdditionalGIDs []uint32
+	Username       string // Windows only, by the specification
+}
+
+// A Root is the container's root file system, as it is written.
+type Root struct {
+	Path     string
+	Readonly bool
+}
+
+// A Mount is an entry of mounts.
+type Mount struct {
+	Destination, Type, Source string
+	Options                   []string
+}
+
+// An object is one that is looked at. With from == to it is absent.
+type object struct {
+	span
+	lead  string // white space before the first key
+	colon string // what stands between a key and its value
+	last  int    // end of the last value, 0 with no members
+	vals  [16]span
+}
+
+func (o *object) present() bool { return o.to > o.from }
+
+// A list is an array whose elements are looked at.
+type list struct {
+	span
+	lead, sep, tail string // white space after "[", what separates two, white space before "]"
+	items           []span
+}
+
+// object scans an object: visit is called at the value of each key of known, by
+// its index. Unknown keys pass, look-alikes and duplicates of known ones do not.
+func (p *scanner) object(o *object, path string, known []string, visit func(i int) error) error {
+	if err := p.want('{', path, "an object"); err != nil {
+		return err
+	}
+	o.from = p.i
+	err := p.keys(func(t text) error {
+		if o.last == 0 {
+			o.lead, o.colon = p.s[o.from+1:t.from], p.s[t.to:p.i]
+		}
+		i, err := p.known(t, path, known)
+		if err != nil {
+			return err
+		}
+		at := span{p.i, 0}
+		switch {
+		case i < 0:
+			at, err = p.value()
+		case o.vals[i].to != 0:
+			err = p.fail(t.from, join(path, known[i]), "stands here twice, and runtimes differ in which one counts")
+		case p.peek() == 'n':
+			at, err = p.value()
+		default:
+			err = visit(i)
+			at.to = p.i
+		}
+		if i >= 0 {
+			o.vals[i] = at
+		}
+		o.last = p.i
+		return err
+	})
+	o.to = p.i
+	return err
+}
+
+// known finds a key, -1 for one that nobody reads.
+func (p *scanner) known(t text, path string, known []string) (int, error) {
+	key, _ := p.decode(t)
+	for i, k := range known {
+		if key == k {
+			return i, nil
+		}
+	}
+	if strings.IndexByte(key, 0) >= 0 {
+		return 0, p.fail(t.from, path, "a key holds a NUL byte, and runtimes differ in what it means")
+	}
+	for _, k := range known {
+		if strings.EqualFold(key, k) {
+			return 0, p.fail(t.from, join(path, k), "is spelled in another case, which some runtimes take for it and others do not")
+		}
+	}
+	return -1, nil
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// list scans an array; each is called at every element, by its index.
+func (p *scanner) list(l *list, path string, each func(i int) error) error {
+	if err := p.want('[', path, "an array"); err != nil {
+		return err
+	}
+	l.from = p.i
+	err := p.elements(func() error {
+		n := len(l.items)
+		from := p.i
+		switch n {
+		case 0:
+			l.lead = p.s[l.from+1 : from]
+			l.sep = "," + l.lead
+		case 1:
+			l.sep = p.s[l.items[0].to:from]
+		}
+		if err := each(n); err != nil {
+			return within(err, path, n)
+		}
+		l.items = append(l.items, span{from, p.i})
+		return nil
+	})
+	l.to = p.i
+	if n := len(l.items); err == nil && n > 0 {
+		l.tail = p.s[l.items[n-1].to : l.to-1]
+	}
+	return err
+}
+
+// within puts the path of an array's element before the one that err has.
+func within(err error, path string, i int) error {
+	if e, ok := err.(*Error); ok {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		if e.Path != "" {
+			at += "." + e.Path
+		}
+		e.Path = at
+	}
+	return err
+}
+
+// strings scans an array of strings.
+func (p *scanner) strings(l *list, path string) ([]string, error) {
+	var out []string
+	err := p.list(l, path, func(int) error {
+		s, err := p.text("")
+		out = append(out, s)
+		return err
+	})
+	return out, err
+}
+
+// render writes a list of elements in the way that l was written.
+func (l *list) render(raw []string) string {
+	if len(raw) == 0 {
+		return "[]"
+	}
+	sep := l.sep
+	if sep == "" {
+		sep = ","
+	}
+	return "[" + l.lead + strings.Join(raw, sep) + l.tail + "]"
+}
+
+func (f *File) scan() error {
+	p := &scanner{s: f.src}
+	var err error
+	if f.process {
+		err = f.scanProcess(p, "")
+	} else {
+		err = p.object(&f.top, "", topKeys, func(i int) error { return f.scanTop(p, i) })
+	}
+	if err != nil {
+		return err
+	}
+	if p.peek(); p.i < len(p.s) {
+		return p.fail(p.i, "", "more follows after the end of the document")
+	}
+	return nil
+}
+
+func (f *File) scanTop(p *scanner, i int) (err error) {
+	switch i {
+	case topProcess:
+		return f.scanProcess(p, "process")
+	case topRoot:
+		return p.object(&f.rootAt, "root", rootKeys, func(i int) (err error) {
+			if i == 0 {
+				f.root.Path, err = p.text("root.path")
+			} else {
+				f.root.Readonly, err = p.boolean("root.readonly")
+			}
+			return err
+		})
+	case topMounts:
+		return p.list(&f.mountList, "mounts", func(int) error {
+			m, err := p.mount()
+			f.mounts = append(f.mounts, m)
+			return err
+		})
+	case topHooks:
+		return p.object(&f.hooksAt, "hooks", hookKeys, func(i int) error {
+			return p.list(&f.hookLists[i], join("hooks", hookKeys[i]), func(int) error {
+				_, err := p.value()
+				return err
+			})
+		})
+	case topAnnotations:
+		return f.scanAnnotations(p)
+	}
+	_, err = p.value()
+	return err
+}
+
+func (f *File) scanProcess(p *scanner, path string) error {
+	return p.object(&f.proc, path, processKeys, func(i int) (err error) {
+		path := join(path, processKeys[i])
+		switch i {
+		case processEnv:
+			f.env, err = p.strings(&f.envList, path)
+		case processArgs:
+			f.args, err = p.strings(&f.argList, path)
+		case 2:
+			f.cwd, err = p.text(path)
+		case 3:
+			err = f.scanUser(p, path)
+		case 4:
+			var at object
+			err = p.object(&at, path, capKeys, func(i int) (err error) {
+				f.caps[i], err = p.strings(&f.capLists[i], join(path, capKeys[i]))
+				return err
+			})
+		case 5:
+			f.terminal, err = p.boolean(path)
+		case 6:
+			f.noNewPrivileges, err = p.boolean(path)
+		case 7:
+			f.apparmor, err = p.text(path)
+		case 8:
+			f.selinux, err = p.text(path)
+		default:
+			_, err = p.value()
+		}
+		return err
+	})
+}
+
+func (f *File) scanUser(p *scanner, path string) error {
+	var at object
+	return p.object(&at, path, userKeys, func(i int) (err error) {
+		path := join(path, userKeys[i])
+		switch i {
+		case 0:
+			f.user.UID, err = p.integer(path)
+		case 1:
+			f.user.GID, err = p.integer(path)
+		case 2:
+			var l list
+			err = p.list(&l, path, func(int) error {
+				n, err := p.integer("")
+				f.user.AdditionalGIDs = append(f.user.AdditionalGIDs, n)
+				return err
+			})
+		case 3:
+			f.user.Username, err = p.text(path)
+		default:
+			_, err = p.value()
+		}
+		return err
+	})
+}
+
+func (p *scanner) mount() (m Mount, err error) {
+	var at object
+	err = p.object(&at, "", mountKeys, func(i int) (err error) {
+		switch i {
+		case 0:
+			m.Destination, err = p.text("destination")
+		case 1:
+			m.Type, err = p.text("type")
+		case 2:
+			m.Source, err = p.text("source")
+		case 3:
+			var l list
+			m.Options, err = p.strings(&l, "options")
+		default:
+			_, err = p.value()
+		}
+		return err
+	})
+	return m, err
+}
+
+// scanAnnotations reads a map, whose keys are compared exactly by every runtime;
+// only a key that stands twice is ambiguous.
+func (f *File) scanAnnotations(p *scanner) error {
+	const path = "annotations"
+	o := &f.annotationsAt
+	if err := p.want('{', path, "an object"); err != nil {
+		return err
+	}
+	o.from = p.i
+	f.annotations = map[string]string{}
+	err := p.keys(func(t text) error {
+		if o.last == 0 {
+			o.lead, o.colon = p.s[o.from+1:t.from], p.s[t.to:p.i]
+		}
+		key, lone := p.decode(t)
+		if lone || strings.IndexByte(key, 0) >= 0 {
+			return p.fail(t.from, path, "a key holds a NUL byte or half of a surrogate pair, and runtimes differ in what it means")
+		}
+		if _, ok := f.annotations[key]; ok {
+			return p.fail(t.from, path, "a key stands here twice, and runtimes differ in which one counts")
+		}
+		null, err := p.null()
+		if err != nil {
+			return err
+		}
+		value := ""
+		if !null {
+			value, err = p.text(path)
+		}
+		f.annotations[key] = value
+		o.last = p.i
+		return err
+	})
+	o.to = p.i
+	return err
+}
+
+// Raw returns the JSON text of the value that stands under a path of keys, which
+// may lead through objects that are not looked at otherwise: Raw("linux",
+// "mountLabel"). It is "" where there is none. A key that stands twice, or looks
+// like the one asked for, is an error.
+func (f *File) Raw(keys ...string) (string, error) {
+	s := f.src
+	for n, key := range keys {
+		p := &scanner{s: s}
+		if p.peek() != '{' {
+			return "", nil
+		}
+		path := strings.Join(keys[:n], ".")
+		var o object
+		found := false
+		if err := p.object(&o, path, []string{key}, func(int) error { found = true; _, err := p.value(); return err }); err != nil {
+			return "", err
+		}
+		if !found {
+			return "", nil
+		}
+		s = s[o.vals[0].from:o.vals[0].to]
+	}
+	return s, nil
+}
+
+// RawString is Raw for a value that is a string.
+func (f *File) RawString(keys ...string) (string, error) {
+	raw, err := f.Raw(keys...)
+	if raw == "" || err != nil {
+		return "", err
+	}
+	p := &scanner{s: raw}
+	return p.text(strings.Join(keys, "."))
+}
+
+// Has tells whether a capability is in one of the sets.
+func (f *File) Has(capability string) bool {
+	return slices.ContainsFunc(f.caps[:], func(set []string) bool {
+		return slices.ContainsFunc(set, func(c string) bool { return strings.EqualFold(c, capability) })
+	})
+}
