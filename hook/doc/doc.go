@@ -28,9 +28,12 @@
 // that is kept is written back with the bytes it had. null stands for absent, as
 // it does for both.
 //
-// Save replaces the file by rename: mode and owner are kept, the new content is
-// on disk before it has the name, nothing else is left behind. Symbolic links,
+// Save replaces the file by rename: mode and owner are kept, a process that dies
+// on the way leaves the old file, nothing else is left behind. Symbolic links,
 // other kinds of file and a file that changed since it was read are refused.
+// It does not wait for the disk, which would cost each start more than all the
+// rest: every engine writes these files anew for each start, so that a machine's
+// crash takes nothing that is used again, and an empty file starts no container.
 //
 // # Not promised
 //

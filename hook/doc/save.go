@@ -103,10 +103,7 @@ func fill(fd int, data []byte, old *unix.Stat_t) error {
 				return err
 			}
 		}
-		if err := unix.Fchmod(fd, old.Mode&0o7777); err != nil {
-			return err
-		}
-		return unix.Fsync(fd)
+		return unix.Fchmod(fd, old.Mode&0o7777)
 	}()
 	return errors.Join(err, unix.Close(fd))
 }
