@@ -23,6 +23,7 @@ type Plan struct {
 	opts       Options
 	engine     string
 	steps      []*step
+	mkdirs     []string
 	ledger     ledger
 	ledgerFile *File
 }
@@ -40,6 +41,8 @@ type step struct {
 // ledger is what stands in StateDir/ENGINE.json.
 type ledger struct {
 	Files map[string]*entry `json:"files"`
+	// Dirs were made by Mkdir, innermost first.
+	Dirs []string `json:"dirs,omitempty"`
 	// Notes are an engine's own memory, such as the default runtime before ours.
 	Notes map[string]string `json:"notes,omitempty"`
 }
@@ -180,6 +183,26 @@ func (p *Plan) Put(hostPath string, mode fs.FileMode, data []byte) error {
 	default:
 		return fmt.Errorf("%s: edited since envscrub wrote it, or not written by envscrub; move it away and try again", f.Path)
 	}
+	return nil
+}
+
+// Mkdir plans a directory that must exist; it stays at an uninstall unless it is
+// empty by then.
+func (p *Plan) Mkdir(hostPath string) error {
+	info, err := os.Stat(p.opts.Path(hostPath))
+	switch {
+	case err == nil && !info.IsDir():
+		return fmt.Errorf("%s: is not a directory", p.opts.Path(hostPath))
+	case err == nil:
+		return nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	marker := &File{Path: p.opts.Path(filepath.Join(hostPath, ".envscrub"))}
+	if err := marker.Writable(); err != nil {
+		return fmt.Errorf("%s: does not exist and cannot be made: %w", p.opts.Path(hostPath), err)
+	}
+	p.mkdirs = append(p.mkdirs, hostPath)
 	return nil
 }
 
@@ -330,8 +353,16 @@ func (p *Plan) Commit() error {
 			return fmt.Errorf("back up %s: %w", s.file.Path, err)
 		}
 	}
+	for _, dir := range p.mkdirs {
+		p.ledger.Dirs = append(p.missingDirs(filepath.Join(dir, "x")), p.ledger.Dirs...)
+	}
 	if err := p.writeLedger(); err != nil {
 		return err
+	}
+	for _, dir := range p.mkdirs {
+		if err := os.MkdirAll(p.opts.Path(dir), 0o755); err != nil {
+			return err
+		}
 	}
 	for i, s := range p.steps {
 		if err := s.carryOut(); err != nil {
@@ -344,6 +375,11 @@ func (p *Plan) Commit() error {
 			return err
 		}
 	}
+	if len(p.ledger.Files) == 0 {
+		dirs = append(dirs, p.ledger.Dirs...)
+	}
+	// The longest first: a directory before the one that it stands in.
+	slices.SortFunc(dirs, func(a, b string) int { return len(b) - len(a) })
 	for _, dir := range dirs {
 		_ = os.Remove(p.opts.Path(dir)) // only when nothing else is in it
 	}
