@@ -153,6 +153,9 @@ func Decode(text string) (*Order, error) {
 func (o *Order) take(key, value string) error {
 	switch key {
 	case keyVersion:
+		if value != Version {
+			return ErrVersion
+		}
 		o.Version = value
 	case keyRemove:
 		o.Remove = append(o.Remove, value)
