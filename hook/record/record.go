@@ -1,0 +1,209 @@
+package record
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Variable is one that did not reach the container as it was, or only its agent.
+type Variable struct {
+	Name string `json:"name"`
+	Fate string `json:"fate"`
+	Rule string `json:"rule"`
+	At   string `json:"source"`
+}
+
+// A Record is what is kept of a create.
+type Record struct {
+	ID      string    `json:"id"`
+	Root    string    `json:"root,omitempty"` // the runtime's state directory, --root
+	Bundle  string    `json:"bundle"`
+	Runtime string    `json:"runtime,omitempty"`
+	Engine  string    `json:"engine,omitempty"`
+	Image   string    `json:"image,omitempty"`
+	Profile string    `json:"profile,omitempty"`
+	Mode    string    `json:"mode"`
+	Door    string    `json:"door"`
+	Time    time.Time `json:"time"`
+	Kept    int       `json:"kept"` // how many variables the container has
+
+	Variables []Variable `json:"variables"`
+
+	key    []byte
+	hashes map[string][]digest
+}
+
+// A digest is half an HMAC-SHA256, which is enough to tell two values apart.
+type digest [16]byte
+
+// Remember hashes the environment that the container was asked to have. Entries
+// without a name are left out; a decision has refused them before.
+func (r *Record) Remember(env []string) error {
+	r.key = make([]byte, 32)
+	if n, err := unix.Getrandom(r.key, 0); err != nil || n != len(r.key) {
+		return fmt.Errorf("no random key for the record: %w", err)
+	}
+	r.hashes = make(map[string][]digest, len(env))
+	sum := r.summer()
+	for _, e := range env {
+		if name, value, ok := strings.Cut(e, "="); ok {
+			r.hashes[name] = append(r.hashes[name], sum(name, value))
+		}
+	}
+	return nil
+}
+
+// summer returns the keyed hash, which keeps its state between calls.
+func (r *Record) summer() func(name, value string) digest {
+	mac := hmac.New(sha256.New, r.key)
+	var buf []byte
+	return func(name, value string) (d digest) {
+		mac.Reset()
+		// A name holds no "=", so the pair is unambiguous.
+		buf = append(append(append(buf[:0], name...), '='), value...)
+		mac.Write(buf)
+		clear(buf)
+		copy(d[:], mac.Sum(nil))
+		return d
+	}
+}
+
+// Changed returns a function that tells whether a variable is new or has another
+// value than the container was created with.
+func (r *Record) Changed() func(name, value string) bool {
+	sum := r.summer()
+	return func(name, value string) bool {
+		known := r.hashes[name]
+		return len(known) == 0 || !slices.Contains(known, sum(name, value))
+	}
+}
+
+const magic = "envscrub record 1"
+
+// fields are the single values, by the word that their line begins with.
+func (r *Record) fields() []struct {
+	word string
+	at   *string
+} {
+	return []struct {
+		word string
+		at   *string
+	}{
+		{"id", &r.ID}, {"root", &r.Root}, {"bundle", &r.Bundle}, {"runtime", &r.Runtime}, {"engine", &r.Engine},
+		{"image", &r.Image}, {"profile", &r.Profile}, {"mode", &r.Mode}, {"door", &r.Door},
+	}
+}
+
+func (r *Record) encode() []byte {
+	b := append([]byte(magic), '\n')
+	for _, f := range r.fields() {
+		b = append(append(b, f.word...), ' ')
+		b = append(strconv.AppendQuote(b, *f.at), '\n')
+	}
+	b = fmt.Appendf(b, "time %d\nkept %d\nkey %x\n", r.Time.UnixNano(), r.Kept, r.key)
+	for _, v := range r.Variables {
+		b = append(b, "variable"...)
+		for _, s := range []string{v.Name, v.Fate, v.Rule, v.At} {
+			b = strconv.AppendQuote(append(b, ' '), s)
+		}
+		b = append(b, '\n')
+	}
+	names := make([]string, 0, len(r.hashes))
+	for name := range r.hashes {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		for _, d := range r.hashes[name] {
+			b = append(hex.AppendEncode(append(b, "hash "...), d[:]), ' ')
+			b = append(strconv.AppendQuote(b, name), '\n')
+		}
+	}
+	return append(b, "end\n"...)
+}
+
+var errDamaged = errors.New("the record is damaged")
+
+// decode reads a record. Whatever is not as encode writes it is an error: an exec
+// that cannot know what is explicit must not guess.
+func decode(data []byte) (*Record, error) {
+	r := &Record{hashes: map[string][]digest{}}
+	fields := map[string]*string{}
+	for _, f := range r.fields() {
+		fields[f.word] = f.at
+	}
+	in := bufio.NewReader(bytes.NewReader(data))
+	for n := 0; ; n++ {
+		line, err := in.ReadString('\n')
+		if err == io.EOF {
+			return nil, errDamaged
+		}
+		word, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch {
+		case n == 0:
+			if line != magic+"\n" {
+				return nil, errors.New("the record is of another version")
+			}
+		case fields[word] != nil:
+			*fields[word], rest, err = unquote(rest)
+		case word == "time":
+			var ns int64
+			ns, err = strconv.ParseInt(rest, 10, 64)
+			r.Time = time.Unix(0, ns)
+		case word == "kept":
+			r.Kept, err = strconv.Atoi(rest)
+		case word == "key":
+			r.key, err = hex.DecodeString(rest)
+		case word == "variable":
+			var v Variable
+			for _, at := range []*string{&v.Name, &v.Fate, &v.Rule, &v.At} {
+				if err == nil {
+					*at, rest, err = unquote(rest)
+				}
+			}
+			r.Variables = append(r.Variables, v)
+		case word == "hash":
+			var d digest
+			sum, name, _ := strings.Cut(rest, " ")
+			if len(sum) != 2*len(d) {
+				return nil, errDamaged
+			}
+			if _, err = hex.Decode(d[:], []byte(sum)); err == nil {
+				name, _, err = unquote(name)
+			}
+			r.hashes[name] = append(r.hashes[name], d)
+		case word == "end":
+			if len(r.key) == 0 {
+				return nil, errDamaged
+			}
+			return r, nil
+		default:
+			return nil, errDamaged
+		}
+		if err != nil {
+			return nil, errDamaged
+		}
+	}
+}
+
+// unquote takes one quoted string off s.
+func unquote(s string) (string, string, error) {
+	q, err := strconv.QuotedPrefix(s)
+	if err != nil {
+		return "", "", err
+	}
+	v, err := strconv.Unquote(q)
+	return v, strings.TrimPrefix(s[len(q):], " "), err
+}

@@ -1,0 +1,270 @@
+package record
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A Store is a directory of records.
+type Store struct{ dir string }
+
+// At returns the store in a directory.
+func At(dir string) Store { return Store{dir} }
+
+// Default returns the caller's store. It touches no file system but /proc.
+func Default() (Store, error) {
+	uid, rootless := outerID()
+	if !rootless {
+		return Store{"/run/envscrub"}, nil
+	}
+	dir := os.Getenv("XDG_RUNTIME_DIR")
+	if dir == "" {
+		dir = "/run/user/" + strconv.Itoa(uid)
+	}
+	if !filepath.IsAbs(dir) {
+		return Store{}, fmt.Errorf("XDG_RUNTIME_DIR is not an absolute path")
+	}
+	return Store{filepath.Join(dir, "envscrub")}, nil
+}
+
+// outerID returns the user outside of the user namespace that a rootless engine
+// runs its runtime in, and whether there is such a user: root in a namespace of
+// its own is not root, except where it was given a runtime directory of root's,
+// as in a container that is itself a machine.
+func outerID() (int, bool) {
+	uid := os.Geteuid()
+	if uid != 0 {
+		return uid, true
+	}
+	data, err := os.ReadFile("/proc/self/uid_map")
+	if err != nil {
+		return 0, false
+	}
+	outer := ownMapping(string(data))
+	return outer, outer != 0 && os.Getenv("XDG_RUNTIME_DIR") != ""
+}
+
+// ownMapping returns the user that 0 is outside, by the text of a uid_map.
+func ownMapping(uidMap string) int {
+	for line := range strings.Lines(uidMap) {
+		f := strings.Fields(line)
+		if len(f) == 3 && f[0] == "0" {
+			if n, err := strconv.Atoi(f[1]); err == nil {
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+// CheckID refuses an id that is not the name of one directory. What else it may
+// hold is for the runtime to say.
+func CheckID(id string) error {
+	switch {
+	case id == "":
+		return errors.New("the container id is empty")
+	case id == "." || id == ".." || len(id) > 255 || strings.ContainsFunc(id, func(r rune) bool { return r == '/' || r < 0x20 || r == 0x7f }):
+		return errors.New("invalid container ID format: it must be a single file name")
+	}
+	return nil
+}
+
+const prefix = "record-"
+
+// file names the record of a container: the root is a part of its identity.
+func (s Store) file(id, root string) string {
+	sum := sha256.Sum256([]byte(root))
+	return filepath.Join(s.dir, id, prefix+hex.EncodeToString(sum[:8]))
+}
+
+// Write keeps a record, in the place of one with the same id and root.
+func (s Store) Write(r *Record) (err error) {
+	if err := CheckID(r.ID); err != nil {
+		return err
+	}
+	dir := filepath.Join(s.dir, r.ID)
+	for _, d := range []string{s.dir, dir} {
+		if err := private(d); err != nil {
+			return fmt.Errorf("keep the record: %w", err)
+		}
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("keep the record: %w", err)
+			_ = os.Remove(dir) // only goes when it is empty
+		}
+	}()
+	name := s.file(r.ID, r.Root)
+	tmp := name + ".new-" + strconv.Itoa(os.Getpid())
+	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(r.encode())
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(tmp, name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(tmp))
+	}
+	return nil
+}
+
+// private makes a directory that nobody else can enter, or checks that it is one.
+func private(dir string) error {
+	if err := os.Mkdir(dir, 0o700); err == nil || !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	st, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	sys, ok := st.Sys().(*syscall.Stat_t)
+	if !st.IsDir() || !ok || int(sys.Uid) != os.Geteuid() || st.Mode().Perm()&0o077 != 0 {
+		return fmt.Errorf("%s is not a directory of mode 0700 that belongs to this user", dir)
+	}
+	return nil
+}
+
+// Read returns a container's record; without one the error is fs.ErrNotExist.
+func (s Store) Read(id, root string) (*Record, error) {
+	if err := CheckID(id); err != nil {
+		return nil, err
+	}
+	return load(s.file(id, root))
+}
+
+func load(name string) (*Record, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("read the record: %w", err)
+	}
+	r, err := decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("read the record %s: %w", name, err)
+	}
+	return r, nil
+}
+
+// Remove forgets a container; one that is not known is no error.
+func (s Store) Remove(id, root string) error {
+	if err := CheckID(id); err != nil {
+		return err
+	}
+	return s.remove(s.file(id, root))
+}
+
+func (s Store) remove(name string) error {
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the record: %w", err)
+	}
+	_ = os.Remove(filepath.Dir(name)) // other roots' records keep it
+	return nil
+}
+
+// RemoveBundle forgets the records of a container whose runtime root is not known,
+// as for a hook: those made for its bundle.
+func (s Store) RemoveBundle(id, bundle string) error {
+	if err := CheckID(id); err != nil {
+		return err
+	}
+	names, err := filepath.Glob(filepath.Join(globQuote(s.dir), globQuote(id), prefix+"*"))
+	for _, name := range names {
+		if r, e := load(name); e == nil && r.Bundle == bundle {
+			err = errors.Join(err, s.remove(name))
+		}
+	}
+	return err
+}
+
+func globQuote(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(s)
+}
+
+// List returns all records, oldest first. A damaged one is skipped and reported
+// in the error, beside the others.
+func (s Store) List() ([]*Record, error) {
+	names, err := s.names()
+	var list []*Record
+	for _, name := range names {
+		r, e := load(name)
+		if errors.Is(e, fs.ErrNotExist) {
+			continue // gone in the meantime
+		}
+		if e != nil {
+			err = errors.Join(err, e)
+			continue
+		}
+		list = append(list, r)
+	}
+	slices.SortFunc(list, func(a, b *Record) int { return a.Time.Compare(b.Time) })
+	return list, err
+}
+
+func (s Store) names() ([]string, error) {
+	ids, err := os.ReadDir(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var names []string
+	for _, id := range ids {
+		names = append(names, s.under(id.Name())...)
+	}
+	return names, err
+}
+
+// under names the records of one id.
+func (s Store) under(id string) (names []string) {
+	files, _ := os.ReadDir(filepath.Join(s.dir, id))
+	for _, f := range files {
+		if strings.HasPrefix(f.Name(), prefix) && !strings.Contains(f.Name(), ".new-") {
+			names = append(names, filepath.Join(s.dir, id, f.Name()))
+		}
+	}
+	return names
+}
+
+// Sweep looks at a few ids, chosen at random, and forgets the containers that
+// their runtime has forgotten. It is called at each create, which adds one record, so that
+// looking at more than one keeps the number bounded.
+func (s Store) Sweep(looks int) {
+	d, err := os.Open(s.dir)
+	if err != nil {
+		return
+	}
+	ids, _ := d.Readdirnames(-1)
+	d.Close()
+	for range min(looks, len(ids)) {
+		n := rand.IntN(len(ids))
+		for _, name := range s.under(ids[n]) {
+			r, err := load(name)
+			if err != nil || r.Root == "" || !forgotten(r) {
+				continue
+			}
+			_ = s.remove(name)
+		}
+		ids = slices.Delete(ids, n, n+1)
+	}
+}
+
+// forgotten tells that the runtime has no state of a container. A create that is
+// under way has none yet; young records are left alone.
+func forgotten(r *Record) bool {
+	const settle = time.Minute
+	if time.Since(r.Time) < settle {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(r.Root, r.ID))
+	return errors.Is(err, fs.ErrNotExist)
+}
