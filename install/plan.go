@@ -274,6 +274,10 @@ func (p *Plan) Drop(hostPath string) error {
 	return nil
 }
 
+// Forget takes hostPath out of the ledger and leaves the file where it is,
+// because another engine's ledger has it too.
+func (p *Plan) Forget(hostPath string) { delete(p.ledger.Files, hostPath) }
+
 // Registered are the files that an earlier install wrote and that were not
 // taken back yet, as host paths.
 func (p *Plan) Registered() []string {

@@ -1,0 +1,101 @@
+package crio
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/envscrub/envscrub/install"
+	"github.com/envscrub/envscrub/install/tomledit"
+)
+
+// podsOfHandler reads `crictl pods --output json`.
+func podsOfHandler(out []byte) []string {
+	var list struct {
+		Items []struct {
+			RuntimeHandler string `json:"runtimeHandler"`
+			Metadata       struct{ Name, Namespace string }
+		}
+	}
+	if json.Unmarshal(out, &list) != nil {
+		return nil
+	}
+	var names []string
+	for _, pod := range list.Items {
+		if pod.RuntimeHandler == install.RuntimeName {
+			names = append(names, pod.Metadata.Namespace+"/"+pod.Metadata.Name)
+		}
+	}
+	return names
+}
+
+// Status implements install.Engine.
+func (e Engine) Status(o install.Options) install.Status {
+	s := install.Status{Engine: e.Name()}
+	s.Found, s.Where = e.Found(o)
+	problem := func(what, mend string) { s.Problems = append(s.Problems, install.Problem{What: what, Mend: mend}) }
+	if s.Found && o.Root == "" {
+		s.Version = install.FirstLine(exec.Command(s.Where, "--version"))
+	}
+	c, err := read(o, "")
+	if err != nil {
+		problem(err.Error(), "")
+		return s
+	}
+	if h := c.handlers[install.RuntimeName]; h != nil {
+		d := install.Door{Via: install.ViaRuntime, File: o.Path(c.handlerAt[install.RuntimeName]), Default: c.runtime == install.RuntimeName, Program: tomledit.String(h, "runtime_path")}
+		s.Doors = append(s.Doors, d)
+		if !install.Executable(o, d.Program) {
+			problem(fmt.Sprintf("the handler's program %s is not there: CRI-O does not start", d.Program), "install envscrub's programs again, or envscrub uninstall crio")
+		}
+	} else if c.runtime == install.RuntimeName {
+		problem("the default runtime is "+install.RuntimeName+", and there is no such handler: CRI-O does not start", "envscrub install crio --via runtime --default")
+	}
+	stray := filepath.Join(defaultConfDir, dropInName)
+	if _, err := os.Stat(o.Path(stray)); err == nil && c.dir != defaultConfDir {
+		problem(o.Path(stray)+": this CRI-O reads "+c.dir+" instead", "envscrub uninstall crio, then envscrub install crio")
+	}
+	var missing []string
+	hooked := false
+	for _, dir := range c.hooksDirs {
+		if _, err := os.Stat(o.Path(dir)); errors.Is(err, fs.ErrNotExist) {
+			missing = append(missing, o.Path(dir))
+		}
+		file := filepath.Join(dir, install.HookFileName("createRuntime"))
+		data, err := os.ReadFile(o.Path(file))
+		if err != nil {
+			continue
+		}
+		d, err := install.ReadHookFile(data)
+		if err != nil {
+			problem(fmt.Sprintf("%s: %v", o.Path(file), err), "envscrub install crio --via hook")
+			continue
+		}
+		d.File, hooked = o.Path(file), true
+		s.Doors = append(s.Doors, d)
+		if !install.Executable(o, d.Program) {
+			problem(fmt.Sprintf("the hook %s is not there: no container that matches starts", d.Program), "install envscrub's programs again, or envscrub uninstall crio --via hook")
+		}
+	}
+	if hooked {
+		for _, dir := range missing {
+			problem(dir+": in hooks_dir and missing; CRI-O may skip every hook", "mkdir -p "+dir)
+		}
+	}
+	p, err := install.NewPlan(o, e.Name())
+	if err != nil {
+		problem(err.Error(), "")
+		return s
+	}
+	if doors := remembered(p); doors.nri {
+		s.Doors = append(s.Doors, install.Door{Via: install.ViaNRI, File: o.Path(filepath.Join(c.dir, dropInName)), Program: filepath.Join(o.BinDir, "envscrub-nri")})
+		if on, ok := c.nri["enable_nri"].(bool); ok && !on {
+			problem("NRI is switched off in CRI-O's configuration", "envscrub install crio --via nri")
+		}
+	}
+	return s
+}
