@@ -1,62 +1,123 @@
 package builtin
 
-import "strings"
+import "sync"
 
-// A Classifier answers rule 3 for the groups that a policy leaves on.
+// A Classifier answers rule 3 for the groups that a policy leaves on. It is safe
+// for use by several goroutines.
 type Classifier struct {
-	off map[string]bool
+	off   [len(denyGroups)]bool
+	table [1024]uint16 // open addressing, by the hash of the name in lower case
+	names []knownName
+}
+
+type knownName struct {
+	name  string
+	group uint8
 }
 
 // New makes a classifier. groups says which deny groups are on or off; one that
 // it does not name has its default.
 func New(groups map[string]bool) *Classifier {
-	c := &Classifier{off: map[string]bool{}}
-	for _, g := range Deny() {
+	c := &Classifier{names: make([]knownName, 1, 256)}
+	for i := range denyGroups {
+		g := &denyGroups[i]
 		on, said := groups[g.Name]
 		if !said {
 			on = !g.Off
 		}
-		c.off[g.Name] = !on
+		c.off[i] = !on
+		if !on {
+			continue
+		}
+		for _, n := range g.Names {
+			c.names = append(c.names, knownName{n, uint8(i)})
+			slot := hashName(n)
+			for c.table[slot%uint32(len(c.table))] != 0 {
+				slot++
+			}
+			c.table[slot%uint32(len(c.table))] = uint16(len(c.names) - 1)
+		}
 	}
 	return c
 }
 
-// Classify reports the group and the rule that remove the variable at rule 3.
-func (c *Classifier) Classify(name, value string) (group, rule string, ok bool) {
-	upper := strings.ToUpper(name)
-	for _, g := range Deny() {
-		if c.off[g.Name] {
+func hashName(name string) uint32 {
+	h := uint32(2166136261)
+	for i := range len(name) {
+		h = (h ^ uint32(lower(name[i]))) * 16777619
+	}
+	return h
+}
+
+// known looks the whole name up among the names that never look at a value.
+func (c *Classifier) known(w *words) *knownName {
+	for slot := w.hash; ; slot++ {
+		at := c.table[slot%uint32(len(c.table))]
+		if at == 0 {
+			return nil
+		}
+		k := &c.names[at]
+		if len(k.name) != w.n {
 			continue
 		}
-		for _, n := range g.Names {
-			if n == upper {
-				return g.Name, n, true
+		same := true
+		for i := range w.n {
+			if lower(k.name[i]) != w.buf[i] {
+				same = false
+				break
 			}
 		}
-	}
-	if Spared(value) {
-		return "", "", false
-	}
-	for _, s := range [...]struct{ group, suffix string }{
-		{gAPIKeys, "_API_KEY"}, {gAPIKeys, "_APIKEY"}, {gTokens, "_TOKEN"}, {gSecrets, "_SECRET"}, {gPasswords, "_PASSWORD"},
-	} {
-		if !c.off[s.group] && strings.HasSuffix(upper, s.suffix) {
-			return s.group, "*" + s.suffix, true
+		if same {
+			return k
 		}
 	}
-	return "", "", false
 }
+
+// Classify reports the group and the rule that remove the variable at rule 3.
+func (c *Classifier) Classify(name, value string) (group, rule string, ok bool) {
+	var w words
+	w.split(name)
+	if k := c.known(&w); k != nil {
+		return denyGroups[k.group].Name, k.name, true
+	}
+	v := judge(&w, value)
+	if v == vNone || c.off[verdicts[v].group] {
+		return "", "", false
+	}
+	return denyGroups[verdicts[v].group].Name, verdicts[v].rule, true
+}
+
+var defaults = sync.OnceValue(func() *Classifier { return New(nil) })
 
 // IsSensitiveName reports whether the default deny groups remove a variable of
 // this name when its value could be a secret.
 func IsSensitiveName(name string) bool {
-	for _, g := range Deny() {
-		for _, n := range g.Exact {
-			if strings.EqualFold(n, name) {
+	for i := range denyGroups {
+		if denyGroups[i].Off {
+			continue
+		}
+		for _, n := range denyGroups[i].Exact {
+			if equalFold(n, name) {
 				return true
 			}
 		}
 	}
-	_, _, ok := New(nil).Classify(name, "x9Kq-made-up-77hG2")
+	_, _, ok := defaults().Classify(name, unknownValue)
 	return ok
+}
+
+// unknownValue stands for a value of which nothing is known but that it could be
+// a secret.
+const unknownValue = "x9Kq7made2up77hG2"
+
+func equalFold(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) {
+		if lower(a[i]) != lower(b[i]) {
+			return false
+		}
+	}
+	return true
 }

@@ -1,0 +1,55 @@
+package builtin
+
+import "testing"
+
+func TestGroupPositions(t *testing.T) {
+	for i, name := range []string{
+		iAgents: gAgents, iAPIKeys: gAPIKeys, iTokens: gTokens, iSecrets: gSecrets, iPasswords: gPasswords, iKeys: gKeys, iSessions: gSessions, iCloud: gCloud,
+		iDatabases: gDatabases, iConnections: gConnections, iCI: gCI, iPackages: gPackages, iMonitoring: gMonitoring, iCrypto: gCrypto, iLoader: gLoader, iCredentialFiles: gCredentialsOf,
+	} {
+		if denyGroups[i].Name != name {
+			t.Errorf("group %d is %q, not %q", i, denyGroups[i].Name, name)
+		}
+	}
+}
+
+// report: promptfoo PR#10638
+func TestClassifyWords(t *testing.T) {
+	c := New(nil)
+	for _, name := range []string{"github_token", "APIKEY", "MYSECRETKEY", "AGENT_SESSION_KEY", "npm_config_//registry.npmjs.org/:_authToken", "NPM_CONFIG__AUTH", "npm_config__password", "NODE_AUTH_TOKEN", "my.db-password"} {
+		if _, rule, ok := c.Classify(name, "x1"); !ok {
+			t.Errorf("%s is kept", name)
+		} else {
+			t.Log(name, rule)
+		}
+	}
+	for _, name := range []string{"PORTKEY_API_BASE_URL", "MONKEY", "OAUTH_SCOPE", "WATSONX_AI_AUTH_TYPE", "npm_config_registry", "NPM_CONFIG_CACHE"} {
+		if _, rule, ok := c.Classify(name, "x1"); ok {
+			t.Errorf("%s goes by %s", name, rule)
+		}
+	}
+}
+
+func BenchmarkClassify(b *testing.B) {
+	c := New(nil)
+	for _, v := range [][2]string{
+		{"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
+		{"OPENAI_API_KEY", "sk-made-up-0123456789"},
+		{"KUBERNETES_SERVICE_PORT_HTTPS", "443"},
+		{"PYTHONDONTWRITEBYTECODE", "1"},
+		{"MY_VARIABLE_0123", "some value of a variable"},
+	} {
+		b.Run(v[0], func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				c.Classify(v[0], v[1])
+			}
+		})
+	}
+}
+
+func BenchmarkNew(b *testing.B) {
+	for b.Loop() {
+		New(nil)
+	}
+}
