@@ -331,7 +331,11 @@ func (p *Plan) Commit() error {
 				s.entry.Dirs = known.Dirs
 			}
 			if !s.file.Exists {
-				s.entry.Dirs = append(p.missingDirs(host), s.entry.Dirs...)
+				for _, dir := range slices.Backward(p.missingDirs(host)) {
+					if !slices.Contains(s.entry.Dirs, dir) {
+						s.entry.Dirs = slices.Insert(s.entry.Dirs, 0, dir)
+					}
+				}
 			}
 			p.ledger.Files[host] = s.entry
 		case known != nil:

@@ -282,7 +282,7 @@ func (e Engine) Uninstall(o install.Options) (install.Report, error) {
 	}
 	doors := remembered(p)
 	if (o.Via == "" || o.Via == install.ViaRuntime) && doors.runtime && o.Root == "" && !o.Force {
-		if err := install.RefuseLive(live(), "CRI-O"); err != nil {
+		if err := install.RefuseLive(install.LivePods(), "CRI-O"); err != nil {
 			return r, err
 		}
 	}
@@ -355,14 +355,4 @@ func dropHooks(o install.Options, p *install.Plan, r *install.Report) error {
 		}
 	}
 	return nil
-}
-
-// live names running containers of our handler. CRI-O's own client tells them;
-// where it is not installed nobody can say, and nothing is refused.
-func live() []string {
-	out, err := exec.Command("crictl", "pods", "--state", "ready", "--output", "json").Output()
-	if err != nil {
-		return nil
-	}
-	return podsOfHandler(out)
 }

@@ -374,10 +374,3 @@ func TestInterruptedInstallRunsAgain(t *testing.T) {
 	}
 	sameTree(t, tree(t, o), before)
 }
-
-func TestPodsOfHandler(t *testing.T) {
-	got := podsOfHandler([]byte(`{"items":[{"runtimeHandler":"envscrub","metadata":{"name":"a","namespace":"n"}},{"runtimeHandler":"","metadata":{"name":"b"}}]}`))
-	if !reflect.DeepEqual(got, []string{"n/a"}) {
-		t.Errorf("got %v", got)
-	}
-}

@@ -1,7 +1,6 @@
 package crio
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,26 +11,6 @@ import (
 	"github.com/envscrub/envscrub/install"
 	"github.com/envscrub/envscrub/install/tomledit"
 )
-
-// podsOfHandler reads `crictl pods --output json`.
-func podsOfHandler(out []byte) []string {
-	var list struct {
-		Items []struct {
-			RuntimeHandler string `json:"runtimeHandler"`
-			Metadata       struct{ Name, Namespace string }
-		}
-	}
-	if json.Unmarshal(out, &list) != nil {
-		return nil
-	}
-	var names []string
-	for _, pod := range list.Items {
-		if pod.RuntimeHandler == install.RuntimeName {
-			names = append(names, pod.Metadata.Namespace+"/"+pod.Metadata.Name)
-		}
-	}
-	return names
-}
 
 // Status implements install.Engine.
 func (e Engine) Status(o install.Options) install.Status {
