@@ -40,6 +40,7 @@ type Options struct {
 	When    string // WhenAnnotation or WhenAlways, for hooks; empty: WhenAnnotation
 	Root    string // a prefix: this directory stands for the host's /. Nothing outside is read or written, no command is run
 	BinDir  string // where envscrub-hook, envscrub-runtime, … stand, as the engine sees it (never prefixed in what is written)
+	Config  string // the engine's configuration file, where it is not the standard one; for engines that have one
 	Restart bool   // restart or reload what must be; else it is only said
 	DryRun  bool   // compute and report, write nothing
 	Force   bool   // uninstall although containers that use us are alive

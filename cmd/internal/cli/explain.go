@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/envscrub/envscrub/policy"
+)
+
+func newExplain(a *app) *cobra.Command {
+	var source sourceFlags
+	var flags policyFlags
+	var asJSON bool
+	var format string
+	cmd := &cobra.Command{
+		Use:   "explain",
+		Short: "Show what becomes of every variable of an environment, and by which rule",
+		Long: `Show what becomes of every variable: its name, its fate, the rule that decided, and where that
+rule stands. The environment is the current one, or that of a file, a bundle, or of containers
+whose "docker inspect" or "podman inspect" comes on standard input.
+
+Fates: kept, removed, set and unset (by the policy), and agent: kept for the agent alone, no
+process that it starts gets it. In --json the latter is "kept" with "agent_only": true.
+
+Values are never shown. The exception is --format overrides, for launchers that merge an
+environment into their own: it prints the variables to set WITH THEIR VALUES, and null for
+each one to unset.
+
+ENVSCRUB_ALLOW (names separated by commas) is added to the policy's allow list.`,
+		Example: `  envscrub explain --env-file .env
+  docker inspect web | envscrub explain --json
+  sudo envscrub explain --environ /proc/1234/environ --policy strict.toml`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case format == "":
+				format = "table"
+				if asJSON {
+					format = "json"
+				}
+			case asJSON && format != "json":
+				return usagef("--json and --format %s exclude one another", format)
+			}
+			write, ok := map[string]func(io.Writer, []explained) error{"table": writeTable, "json": writeJSON, "overrides": writeOverrides}[format]
+			if !ok {
+				return usagef("--format %s: none of table, json, overrides", format)
+			}
+			loaded, err := flags.load()
+			if err != nil {
+				return err
+			}
+			targets, err := source.targets(a)
+			if err != nil {
+				return err
+			}
+			if len(targets) > 1 && format != "table" {
+				return usagef("--format %s is for one environment, and %d were given; name one container", format, len(targets))
+			}
+			var all []explained
+			for _, t := range targets {
+				e, err := explain(&flags, loaded, t)
+				if err != nil {
+					if len(targets) > 1 {
+						return fmt.Errorf("%s: %w", t.name, err)
+					}
+					return err
+				}
+				all = append(all, e)
+			}
+			for _, e := range all {
+				for _, v := range e.decision.Variables {
+					if v.Note != "" {
+						a.note("%s: %s", v.Name, v.Note)
+					}
+				}
+			}
+			return write(a.out, all)
+		},
+	}
+	source.add(cmd.Flags())
+	flags.add(cmd.Flags())
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().StringVar(&format, "format", "", "print as `table`, json or overrides")
+	return cmd
+}
+
+// explained is an environment with the decision on it.
+type explained struct {
+	target
+	view     *policy.View
+	decision *policy.Decision
+}
+
+func explain(flags *policyFlags, loaded *policy.Policy, t target) (explained, error) {
+	t.subject.Allow = append(t.subject.Allow, allowed(os.LookupEnv)...)
+	view, err := flags.view(loaded, t.subject)
+	if err != nil {
+		return explained{}, err
+	}
+	decision, err := view.Decide(t.env)
+	if err != nil {
+		return explained{}, err
+	}
+	return explained{target: t, view: view, decision: decision}, nil
+}
+
+func writeTable(w io.Writer, all []explained) error {
+	for i, e := range all {
+		if len(all) > 1 {
+			gap := ""
+			if i > 0 {
+				gap = "\n"
+			}
+			if _, err := fmt.Fprintf(w, "%s%s:\n", gap, printable(e.name)); err != nil {
+				return err
+			}
+		}
+		rows := [][]string{{"NAME", "FATE", "RULE", "SOURCE"}}
+		for _, v := range e.decision.Variables {
+			rows = append(rows, []string{v.Name, string(v.Fate), v.Rule, v.At.String()})
+		}
+		if err := table(w, rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type jsonVariable struct {
+	Name      string `json:"name"`
+	Fate      string `json:"fate"`
+	Rule      string `json:"rule"`
+	Source    string `json:"source"`
+	AgentOnly bool   `json:"agent_only,omitempty"`
+}
+
+type jsonSummary struct {
+	Kept      int    `json:"kept"`
+	Removed   int    `json:"removed"`
+	Set       int    `json:"set"`
+	Unset     int    `json:"unset"`
+	AgentOnly int    `json:"agent_only"`
+	Profile   string `json:"profile"`
+	Mode      string `json:"mode"`
+	Policy    string `json:"policy"`
+}
+
+func writeJSON(w io.Writer, all []explained) error {
+	e := all[0]
+	out := struct {
+		Variables []jsonVariable `json:"variables"`
+		Summary   jsonSummary    `json:"summary"`
+	}{
+		Variables: []jsonVariable{},
+		Summary:   jsonSummary{Profile: e.view.Profile, Mode: string(e.view.Mode), Policy: e.decision.Summary()},
+	}
+	for _, v := range e.decision.Variables {
+		j := jsonVariable{Name: v.Name, Fate: string(v.Fate), Rule: v.Rule, Source: v.At.String()}
+		switch v.Fate {
+		case policy.FateAgent:
+			j.Fate, j.AgentOnly = string(policy.FateKept), true
+			out.Summary.AgentOnly++
+			out.Summary.Kept++
+		case policy.FateKept:
+			out.Summary.Kept++
+		case policy.FateRemoved:
+			out.Summary.Removed++
+		case policy.FateSet:
+			out.Summary.Set++
+		case policy.FateUnset:
+			out.Summary.Unset++
+		}
+		out.Variables = append(out.Variables, j)
+	}
+	return printJSON(w, out)
+}
+
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// writeOverrides prints what a launcher that merges environments has to set, and
+// what it has to unset.
+func writeOverrides(w io.Writer, all []explained) error {
+	e := all[0]
+	out := map[string]*string{}
+	for _, entry := range e.env {
+		name, _, _ := strings.Cut(entry, "=")
+		out[name] = nil
+	}
+	for _, v := range e.decision.Variables {
+		if v.Fate == policy.FateUnset {
+			out[v.Name] = nil
+		}
+	}
+	for _, entry := range e.decision.Container() {
+		name, value, _ := strings.Cut(entry, "=")
+		out[name] = &value
+	}
+	return printJSON(w, out)
+}

@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/envscrub/envscrub/install"
+)
+
+func newInstall(a *app) *cobra.Command {
+	var host hostFlags
+	var o install.Options
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "install ENGINE",
+		Short: "Register envscrub with a container engine",
+		Long: `Register envscrub with a container engine. Its configuration is edited, not replaced: what is not
+ours stays byte for byte, and "envscrub uninstall" gives back what was there. Installing twice
+changes nothing.
+
+Doors:
+  hook     an OCI hook (Podman, CRI-O): light; covers what a container starts with, not exec
+  runtime  a wrapper in the runtime's place (Docker, Podman, CRI-O, containerd): covers exec
+           and health checks too
+  nri      an NRI plugin (CRI-O, containerd): convenient; the engine starts a container
+           unchanged when it cuts the plugin off
+
+What has to be restarted is said, and done only with --restart.`,
+		Example: `  sudo envscrub install podman --via hook --when always
+  sudo envscrub install docker --default --restart
+  envscrub install podman --rootless`,
+		Args:      cobra.ExactArgs(1),
+		ValidArgs: engineNames(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			e, opts, err := engineOptions(args[0], &host, o)
+			if err != nil {
+				return err
+			}
+			if found, why := e.Found(opts); !found {
+				a.note("%s; its configuration is written all the same", why)
+			}
+			return a.report(asJSON, opts, "install")(e.Install(opts))
+		},
+	}
+	f := cmd.Flags()
+	host.add(f)
+	f.StringVar(&o.Via, "via", "", "the door: `hook`, runtime or nri (default: the engine's first)")
+	f.BoolVar(&o.Default, "default", false, "make the wrapper the engine's default runtime")
+	f.StringVar(&o.When, "when", "", "hook: run for containers with an `annotation` io.envscrub.* (the default), or always")
+	f.StringVar(&o.Config, "config", "", "the engine's configuration `file`, where it is not the standard one")
+	f.BoolVar(&o.Restart, "restart", false, "restart or reload what must be")
+	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be done and change nothing")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func newUninstall(a *app) *cobra.Command {
+	var host hostFlags
+	var o install.Options
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "uninstall ENGINE",
+		Short: "Take envscrub out of a container engine's configuration",
+		Long: `Take envscrub out of a container engine's configuration. A file that nobody else changed is given
+back byte for byte; from one that was edited since, only our keys are taken. A default runtime
+that was in place before comes back.
+
+While running containers use the wrapper this is refused: the engine would need it to stop them.`,
+		Args:      cobra.ExactArgs(1),
+		ValidArgs: engineNames(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			e, opts, err := engineOptions(args[0], &host, o)
+			if err != nil {
+				return err
+			}
+			return a.report(asJSON, opts, "uninstall")(e.Uninstall(opts))
+		},
+	}
+	f := cmd.Flags()
+	host.add(f)
+	f.StringVar(&o.Via, "via", "", "only this door: `hook`, runtime or nri (default: all)")
+	f.StringVar(&o.Config, "config", "", "the engine's configuration `file`, where it is not the standard one")
+	f.BoolVar(&o.Restart, "restart", false, "restart or reload what must be")
+	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be done and change nothing")
+	f.BoolVar(&o.Force, "force", false, "although running containers use the wrapper")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func engineOptions(name string, host *hostFlags, o install.Options) (install.Engine, install.Options, error) {
+	e, err := engineByName(name)
+	if err != nil {
+		return nil, o, err
+	}
+	base, err := host.options()
+	if err != nil {
+		return nil, o, err
+	}
+	o.Root, o.BinDir, o.User = base.Root, base.BinDir, base.User
+	if o.Via != "" && !slices.Contains(e.Doors(), o.Via) {
+		return nil, o, usagef("%s has no door %q; it has %s", name, o.Via, strings.Join(e.Doors(), ", "))
+	}
+	if o.When != "" && o.When != install.WhenAnnotation && o.When != install.WhenAlways {
+		return nil, o, usagef("--when %s: neither %s nor %s", o.When, install.WhenAnnotation, install.WhenAlways)
+	}
+	return e, o, nil
+}
+
+// report prints what an install or uninstall did.
+func (a *app) report(asJSON bool, o install.Options, verb string) func(install.Report, error) error {
+	return func(r install.Report, err error) error {
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", verb, r.Engine, err)
+		}
+		if asJSON {
+			return printJSON(a.out, r)
+		}
+		return writeReport(a.out, r, o)
+	}
+}
+
+func writeReport(w io.Writer, r install.Report, o install.Options) error {
+	var b strings.Builder
+	would := ""
+	if o.DryRun {
+		would = "would be "
+	}
+	for _, c := range r.Changes {
+		fmt.Fprintf(&b, "%s%s: %s", would, c.Action, c.Path)
+		if c.Backup != "" {
+			fmt.Fprintf(&b, " (backup: %s)", c.Backup)
+		}
+		b.WriteByte('\n')
+	}
+	if len(r.Changes) == 0 {
+		b.WriteString("nothing to do\n")
+	}
+	for _, s := range r.Restart {
+		if s.Done {
+			fmt.Fprintf(&b, "done: %s\n", strings.Join(s.Command, " "))
+		} else {
+			fmt.Fprintf(&b, "to do: %s  (%s)\n", strings.Join(s.Command, " "), s.Why)
+		}
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(&b, "note: %s\n", n)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

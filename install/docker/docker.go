@@ -1,0 +1,327 @@
+package docker
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/envscrub/envscrub/install"
+	"github.com/envscrub/envscrub/install/jsonedit"
+)
+
+// Engine is Docker.
+type Engine struct{}
+
+// Name implements install.Engine.
+func (Engine) Name() string { return "docker" }
+
+// Doors implements install.Engine.
+func (Engine) Doors() []string { return []string{install.ViaRuntime} }
+
+// Found implements install.Engine.
+func (Engine) Found(o install.Options) (bool, string) {
+	if ok, path := install.FindProgram(o, "dockerd"); ok {
+		return true, path
+	}
+	return install.FindProgram(o, "docker")
+}
+
+// keyDefault is the member of daemon.json, and the note of the ledger that holds
+// its value before ours: the JSON text, or "" for none.
+const keyDefault = "default-runtime"
+
+func configFile(o install.Options) string {
+	switch {
+	case o.Config != "":
+		return o.Config
+	case o.User != nil:
+		return filepath.Join(o.User.ConfigHome, "docker/daemon.json")
+	}
+	return "/etc/docker/daemon.json"
+}
+
+func ledger(o install.Options) string {
+	if o.User != nil {
+		return "docker-rootless"
+	}
+	return "docker"
+}
+
+// runtimeEntry is our member of `runtimes`.
+type runtimeEntry struct {
+	Path string          `json:"path"`
+	Args json.RawMessage `json:"runtimeArgs,omitempty"`
+}
+
+// Install implements install.Engine.
+func (e Engine) Install(o install.Options) (install.Report, error) {
+	r := install.Report{Engine: e.Name(), Via: install.ViaRuntime}
+	if o.Via != "" && o.Via != install.ViaRuntime {
+		return r, fmt.Errorf("docker has no door %q: it reads no hooks.d, only --via runtime works", o.Via)
+	}
+	if o.When != "" {
+		return r, fmt.Errorf("--when is for hooks; with Docker a runtime is chosen by docker run --runtime %s, or for all by --default", install.RuntimeName)
+	}
+	wrapper, err := o.Binary("envscrub-runtime")
+	if err != nil {
+		return r, err
+	}
+	file := configFile(o)
+	d := findDaemon(o)
+	if err := d.conflict(file); err != nil {
+		return r, err
+	}
+	p, err := install.NewPlan(o, ledger(o))
+	if err != nil {
+		return r, err
+	}
+	var before json.RawMessage
+	err = p.Edit(file, 0o644, func(old []byte) ([]byte, error) {
+		doc, err := jsonedit.Parse(old)
+		if err != nil {
+			return nil, err
+		}
+		if before, _, err = doc.Get(keyDefault); err != nil {
+			return nil, err
+		}
+		if err := checkOwner(doc, p, file); err != nil {
+			return nil, err
+		}
+		entry, err := json.Marshal(runtimeEntry{Path: wrapper, Args: defaultArgs(doc, before)})
+		if err != nil {
+			return nil, err
+		}
+		if err := doc.Set(entry, "runtimes", install.RuntimeName); err != nil {
+			return nil, err
+		}
+		if err := setDefault(doc, p, o.Default, before); err != nil {
+			return nil, err
+		}
+		return doc.Bytes(), nil
+	})
+	if err != nil {
+		return r, err
+	}
+	if err := p.Commit(); err != nil {
+		return r, err
+	}
+	r.Changes = p.Changes()
+	if err := d.reload(o, p.Changed(), &r); err != nil {
+		return r, err
+	}
+	if o.Default {
+		r.Notes = append(r.Notes, "every new container passes through envscrub; containers that exist keep their runtime until they are created again")
+		if name := text(before); name != "" && name != "runc" && name != install.RuntimeName {
+			r.Notes = append(r.Notes, fmt.Sprintf("the default runtime was %q; so that it still does the work, name it first in the policy's `runtimes`", name))
+		}
+	} else {
+		r.Notes = append(r.Notes, "used where it is asked for: docker run --runtime "+install.RuntimeName+" …, or runtime: "+install.RuntimeName+" in a compose file")
+	}
+	r.Notes = append(r.Notes, "not covered: docker build, whose steps run without the daemon's runtimes")
+	return r, nil
+}
+
+// checkOwner refuses a runtime of our name that somebody else configured.
+func checkOwner(doc *jsonedit.Doc, p *install.Plan, file string) error {
+	raw, ok, err := doc.Get("runtimes", install.RuntimeName)
+	if err != nil || !ok {
+		return err
+	}
+	var entry runtimeEntry
+	if json.Unmarshal(raw, &entry) == nil && filepath.Base(entry.Path) == "envscrub-runtime" {
+		return nil
+	}
+	for _, known := range p.Registered() {
+		if known == file {
+			return nil
+		}
+	}
+	return fmt.Errorf("runtimes.%s: is there already and is not envscrub's wrapper; rename it first", install.RuntimeName)
+}
+
+// defaultArgs are the runtimeArgs of the default runtime: ours hands them on.
+func defaultArgs(doc *jsonedit.Doc, name json.RawMessage) json.RawMessage {
+	if text(name) == "" || text(name) == install.RuntimeName {
+		// Installed already: keep what we copied then.
+		name = json.RawMessage(`"` + install.RuntimeName + `"`)
+	}
+	args, ok, err := doc.Get("runtimes", text(name), "runtimeArgs")
+	if err != nil || !ok {
+		return nil
+	}
+	var list []string
+	if json.Unmarshal(args, &list) != nil || len(list) == 0 {
+		return nil
+	}
+	return args
+}
+
+// setDefault makes default-runtime what was asked for. What stood there before
+// us is remembered the first time.
+func setDefault(doc *jsonedit.Doc, p *install.Plan, want bool, before json.RawMessage) error {
+	ours := text(before) == install.RuntimeName
+	switch {
+	case want && !ours:
+		p.SetNote(keyDefault, string(before))
+		return doc.Set(json.RawMessage(`"`+install.RuntimeName+`"`), keyDefault)
+	case !want && ours:
+		return restoreDefault(doc, p)
+	}
+	return nil
+}
+
+func restoreDefault(doc *jsonedit.Doc, p *install.Plan) error {
+	if old, _ := p.Note(keyDefault); old != "" {
+		p.DropNote(keyDefault)
+		return doc.Set(json.RawMessage(old), keyDefault)
+	}
+	p.DropNote(keyDefault)
+	return doc.Delete(keyDefault)
+}
+
+// text is a JSON string's value, "" for anything else.
+func text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// Uninstall implements install.Engine.
+func (e Engine) Uninstall(o install.Options) (install.Report, error) {
+	r := install.Report{Engine: e.Name(), Via: install.ViaRuntime}
+	if o.Via != "" && o.Via != install.ViaRuntime {
+		return r, fmt.Errorf("docker has no door %q", o.Via)
+	}
+	d := findDaemon(o)
+	if o.Root == "" && !o.Force && !o.DryRun {
+		if err := install.RefuseLive(live(), "Docker"); err != nil {
+			return r, err
+		}
+	}
+	p, err := install.NewPlan(o, ledger(o))
+	if err != nil {
+		return r, err
+	}
+	err = p.Revert(configFile(o), func(now []byte) ([]byte, error) { return withoutUs(now, p) })
+	if err != nil {
+		return r, err
+	}
+	if err := p.Commit(); err != nil {
+		return r, err
+	}
+	r.Changes = p.Changes()
+	return r, d.reload(o, p.Changed(), &r)
+}
+
+// withoutUs takes our keys out of a file that others have edited since.
+func withoutUs(now []byte, p *install.Plan) ([]byte, error) {
+	doc, err := jsonedit.Parse(now)
+	if err != nil {
+		return nil, err
+	}
+	if raw, _, err := doc.Get(keyDefault); err != nil {
+		return nil, err
+	} else if text(raw) == install.RuntimeName {
+		if err := restoreDefault(doc, p); err != nil {
+			return nil, err
+		}
+	}
+	if _, ok, err := doc.Get("runtimes", install.RuntimeName); err != nil || !ok {
+		return doc.Bytes(), err
+	}
+	if err := doc.Delete("runtimes", install.RuntimeName); err != nil {
+		return nil, err
+	}
+	if keys, err := doc.Keys("runtimes"); err != nil {
+		return nil, err
+	} else if len(keys) == 0 {
+		if err := doc.Delete("runtimes"); err != nil {
+			return nil, err
+		}
+	}
+	return doc.Bytes(), nil
+}
+
+// live names the running containers that our runtime started.
+func live() []string {
+	ids, err := exec.Command("docker", "ps", "--quiet", "--no-trunc").Output()
+	if err != nil || len(bytes.TrimSpace(ids)) == 0 {
+		return nil
+	}
+	args := append([]string{"inspect", "--format", "{{.HostConfig.Runtime}} {{.Name}}"}, strings.Fields(string(ids))...)
+	out, _ := exec.Command("docker", args...).Output() // one that ended meanwhile is no reason to refuse
+	return install.OfRuntime(string(out))
+}
+
+// Status implements install.Engine.
+func (e Engine) Status(o install.Options) install.Status {
+	s := install.Status{Engine: e.Name(), Rootless: o.User != nil}
+	s.Found, s.Where = e.Found(o)
+	problem := func(what, mend string) { s.Problems = append(s.Problems, install.Problem{What: what, Mend: mend}) }
+	if s.Found && o.Root == "" {
+		s.Version = install.FirstLine(exec.Command(s.Where, "--version"))
+	}
+	file := configFile(o)
+	data, err := os.ReadFile(o.Path(file))
+	if err != nil && !os.IsNotExist(err) {
+		problem(err.Error(), "")
+		return s
+	}
+	doc, err := jsonedit.Parse(data)
+	if err != nil {
+		problem(o.Path(file)+": "+err.Error(), "")
+		return s
+	}
+	raw, registered, err := doc.Get("runtimes", install.RuntimeName)
+	if err != nil {
+		problem(o.Path(file)+": "+err.Error(), "")
+		return s
+	}
+	def, _, _ := doc.Get(keyDefault)
+	if !registered {
+		if text(def) == install.RuntimeName {
+			problem(o.Path(file)+": default-runtime is "+install.RuntimeName+", which is not configured: nothing starts", "envscrub install docker --default")
+		}
+		return s
+	}
+	var entry runtimeEntry
+	if err := json.Unmarshal(raw, &entry); err != nil {
+		problem(o.Path(file)+": runtimes."+install.RuntimeName+" is not readable", "envscrub install docker")
+	}
+	s.Doors = append(s.Doors, install.Door{Via: install.ViaRuntime, File: o.Path(file), Default: text(def) == install.RuntimeName, Program: entry.Path})
+	if !install.Executable(o, entry.Path) {
+		problem(entry.Path+": the wrapper is registered and not there: nothing starts with it", "install envscrub's programs again, or envscrub uninstall docker")
+	}
+	if d := findDaemon(o); d.pid > 0 {
+		if err := d.conflict(file); err != nil {
+			problem(err.Error(), "")
+		}
+		if loaded, known := loadedRuntimes(); known && !loaded[install.RuntimeName] {
+			problem("the running dockerd does not know the runtime yet", strings.Join(d.reloadCommand(), " "))
+		}
+	}
+	return s
+}
+
+// loadedRuntimes asks the daemon for the runtimes that it has in effect.
+func loadedRuntimes() (map[string]bool, bool) {
+	out, err := exec.Command("docker", "info", "--format", "{{json .Runtimes}}").Output()
+	if err != nil {
+		return nil, false
+	}
+	var all map[string]json.RawMessage
+	if json.Unmarshal(out, &all) != nil || all == nil {
+		return nil, false
+	}
+	names := map[string]bool{}
+	for name := range all {
+		names[name] = true
+	}
+	return names, true
+}
