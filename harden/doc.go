@@ -1,0 +1,2 @@
+// Package harden is the kernel side.
+package harden

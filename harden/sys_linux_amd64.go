@@ -1,0 +1,7 @@
+package harden
+
+const (
+	sysClockGettime = 228
+	sysMemfdCreate  = 319
+	sysFaccessat2   = 439
+)
