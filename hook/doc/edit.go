@@ -16,9 +16,10 @@ const (
 	fieldArgs
 	fieldMounts
 	fieldCaps
-	fieldHooks  = fieldCaps + 5
-	fieldHookIn = fieldHooks + 1 // one a stage
-	fieldCount  = fieldHookIn + 6
+	fieldHooks   = fieldCaps + 5
+	fieldHookIn  = fieldHooks + 1  // one a stage
+	fieldProcess = fieldHookIn + 6 // one a key of the process, for SetProcess
+	fieldCount   = fieldProcess + 16
 )
 
 // An edit replaces a range of the document. An insertion has an empty range.
@@ -90,6 +91,31 @@ func (f *File) put(n field, o *object, key string, at span, text string) {
 	f.edits[n] = edit{span: span{end, end}, text: o.lead + `"` + key + `"` + colon + text, set: true, into: o}
 }
 
+// SetProcess replaces a member of the process by JSON text; for env, args and
+// capabilities there are methods of their own.
+func (f *File) SetProcess(key, raw string) {
+	i := slices.Index(processKeys, key)
+	if i < 0 || !f.HasProcess() {
+		f.fail(errNoProcess)
+		return
+	}
+	f.put(fieldProcess+field(i), &f.proc, key, f.proc.vals[i], raw)
+}
+
+// Process returns the process of a config.json, as it was read, as a process.json.
+func (f *File) Process() (*File, error) {
+	if !f.HasProcess() {
+		return nil, errNoProcess
+	}
+	return ParseProcess([]byte(f.src[f.proc.from:f.proc.to]))
+}
+
+// Quote renders a string as JSON.
+func Quote(s string) string { return string(appendQuoted(nil, s)) }
+
+// QuoteAll renders a list of strings as a JSON array.
+func QuoteAll(list []string) string { return string(appendStrings(nil, list)) }
+
 // AddMount appends a mount.
 func (f *File) AddMount(m Mount) {
 	if f.process {
@@ -105,8 +131,27 @@ func (f *File) AddMount(m Mount) {
 	b = append(b, `,"options":`...)
 	b = append(appendStrings(b, m.Options), '}')
 	f.mounts = append(f.mounts, m)
-	f.newMounts = append(f.newMounts, string(b))
-	f.extend(fieldMounts, &f.top, "mounts", f.top.vals[topMounts], &f.mountList, f.newMounts)
+	f.mountsRaw = append(f.mountsRaw, string(b))
+	f.putMounts()
+}
+
+// RemoveMounts takes out the mounts that drop says.
+func (f *File) RemoveMounts(drop func(Mount) bool) {
+	var mounts []Mount
+	var raw []string
+	for i, m := range f.mounts {
+		if !drop(m) {
+			mounts, raw = append(mounts, m), append(raw, f.mountsRaw[i])
+		}
+	}
+	if len(mounts) != len(f.mounts) {
+		f.mounts, f.mountsRaw = mounts, raw
+		f.putMounts()
+	}
+}
+
+func (f *File) putMounts() {
+	f.put(fieldMounts, &f.top, "mounts", f.top.vals[topMounts], f.mountList.render(f.mountsRaw))
 }
 
 // A Hook is an entry of hooks.

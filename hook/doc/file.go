@@ -35,7 +35,7 @@ type File struct {
 	annotations       map[string]string
 
 	edits     edits
-	newMounts []string
+	mountsRaw []string // as they are to be written
 	newHooks  [6][]string
 	err       error // the first edit that could not be made
 }

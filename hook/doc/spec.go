@@ -223,8 +223,10 @@ func (f *File) scanTop(p *scanner, i int) (err error) {
 		})
 	case topMounts:
 		return p.list(&f.mountList, "mounts", func(int) error {
+			from := p.i
 			m, err := p.mount()
 			f.mounts = append(f.mounts, m)
+			f.mountsRaw = append(f.mountsRaw, p.s[from:p.i])
 			return err
 		})
 	case topHooks:

@@ -28,10 +28,7 @@ func Default() (Store, error) {
 	if !rootless {
 		return Store{"/run/envscrub"}, nil
 	}
-	dir := os.Getenv("XDG_RUNTIME_DIR")
-	if dir == "" {
-		dir = "/run/user/" + strconv.Itoa(uid)
-	}
+	dir := runtimeDir(uid)
 	if !filepath.IsAbs(dir) {
 		return Store{}, fmt.Errorf("XDG_RUNTIME_DIR is not an absolute path")
 	}
@@ -52,8 +49,22 @@ func outerID() (int, bool) {
 		return 0, false
 	}
 	outer := ownMapping(string(data))
-	return outer, outer != 0 && os.Getenv("XDG_RUNTIME_DIR") != ""
+	if outer == 0 {
+		return 0, false
+	}
+	_, err = os.Lstat(runtimeDir(outer)) // a hook has no environment but what its JSON says
+	return outer, err == nil
 }
+
+func runtimeDir(uid int) string {
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
+		return dir
+	}
+	return "/run/user/" + strconv.Itoa(uid)
+}
+
+// Rootless returns the user whose engine this is, where that is not real root's.
+func Rootless() (uid int, ok bool) { return outerID() }
 
 // ownMapping returns the user that 0 is outside, by the text of a uid_map.
 func ownMapping(uidMap string) int {
