@@ -3,7 +3,9 @@ package docker
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -269,7 +271,7 @@ func (e Engine) Status(o install.Options) install.Status {
 	}
 	file := configFile(o)
 	data, err := os.ReadFile(o.Path(file))
-	if err != nil && !os.IsNotExist(err) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		problem(err.Error(), "")
 		return s
 	}

@@ -12,6 +12,10 @@ func buildVersion() string {
 	if !ok {
 		return "unknown"
 	}
+	return versionOf(info)
+}
+
+func versionOf(info *debug.BuildInfo) string {
 	if v := info.Main.Version; v != "" && v != "(devel)" {
 		return strings.TrimPrefix(v, "v")
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/envscrub/envscrub/install"
+	"github.com/envscrub/envscrub/install/containerd"
+	"github.com/envscrub/envscrub/install/crio"
 	"github.com/envscrub/envscrub/install/docker"
 	"github.com/envscrub/envscrub/install/podman"
 )
@@ -17,6 +19,8 @@ import (
 var engines = []install.Engine{
 	docker.Engine{},
 	podman.Engine{},
+	crio.Engine{},
+	containerd.Engine{},
 }
 
 func engineNames() []string {

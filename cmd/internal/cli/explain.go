@@ -97,7 +97,7 @@ type explained struct {
 }
 
 func explain(flags *policyFlags, loaded *policy.Policy, t target) (explained, error) {
-	t.subject.Allow = append(t.subject.Allow, allowed(os.LookupEnv)...)
+	t.subject.Grant = append(t.subject.Grant, allowed(os.LookupEnv)...)
 	view, err := flags.view(loaded, t.subject)
 	if err != nil {
 		return explained{}, err

@@ -82,6 +82,8 @@ it to on purpose, has it.`,
 		newCheck(a),
 		newInstall(a),
 		newUninstall(a),
+		newStatus(a),
+		newScan(a),
 		newVersion(a),
 		newMan(),
 	)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/envscrub/envscrub/hook"
 	"github.com/envscrub/envscrub/hook/doc"
-	"github.com/envscrub/envscrub/policy"
 )
 
 // sourceFlags choose the environment that a verb is about.
@@ -86,16 +86,18 @@ func inspectTargets(name string, data []byte) ([]target, error) {
 }
 
 func bundleTarget(dir string) ([]target, error) {
-	f, err := doc.Open(filepath.Join(dir, "config.json"))
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	f, err := doc.Open(filepath.Join(abs, "config.json"))
 	if err != nil {
 		return nil, err
 	}
 	if !f.HasProcess() {
 		return nil, fmt.Errorf("%s: process: absent; a container without a process has no environment", f.Path())
 	}
-	return []target{{name: dir, env: f.Env(), subject: policy.Subject{
-		Args: f.Args(), Annotations: f.Annotations(), User: fmt.Sprint(f.UID()),
-	}}}, nil
+	return []target{{name: dir, env: f.Env(), subject: hook.SubjectOf(f, filepath.Base(abs))}}, nil
 }
 
 // piped reports whether somebody gave us standard input on purpose: a pipe or a

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/envscrub/envscrub/hook/record"
+	"github.com/envscrub/envscrub/policy"
+)
+
+func newScan(a *app) *cobra.Command {
+	var flags policyFlags
+	var asJSON bool
+	var only []string
+	cmd := &cobra.Command{
+		Use:   "scan",
+		Short: "List the running containers and the variables that the policy would take from them",
+		Long: `List the running containers of every engine (Docker, Podman, and what crictl sees) and the
+variables that the policy would take from them: names only. This is what to look at before
+envscrub is switched on. A container that was started through envscrub is marked: the engine's
+own record, which this reads, still has what its processes do not get.
+
+Exit code 0, whatever is found; 1 when an engine that is there cannot be asked.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			loaded, err := flags.load()
+			if err != nil {
+				return err
+			}
+			known := recorded()
+			found := []scanned{}
+			asked, bad := 0, 0
+			for _, l := range listers {
+				if len(only) > 0 && !slices.Contains(only, l.name) {
+					continue
+				}
+				targets, there, err := l.list()
+				if !there {
+					continue
+				}
+				asked++
+				if err != nil {
+					bad++
+					a.note("%s: %v", l.name, err)
+					continue
+				}
+				for _, t := range targets {
+					s, err := scan(&flags, loaded, t)
+					if err != nil {
+						return fmt.Errorf("%s: %s: %w", l.name, t.name, err)
+					}
+					s.Engine, s.Scrubbed = l.name, known[s.ID]
+					found = append(found, s)
+				}
+			}
+			if asked == 0 {
+				a.note("no engine found: neither docker, podman nor crictl is installed")
+			}
+			if asJSON {
+				err = printJSON(a.out, found)
+			} else {
+				err = writeScan(a.out, found)
+			}
+			if err == nil && bad > 0 {
+				return failed
+			}
+			return err
+		},
+	}
+	flags.add(cmd.Flags())
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().StringSliceVar(&only, "engine", nil, "only this `engine`: docker, podman, cri")
+	return cmd
+}
+
+// scanned is one running container.
+type scanned struct {
+	Engine    string   `json:"engine"`
+	ID        string   `json:"id"`
+	Name      string   `json:"name"`
+	Image     string   `json:"image"`
+	Profile   string   `json:"profile,omitempty"`
+	Remove    []string `json:"remove"`               // what the policy would take from it
+	AgentOnly []string `json:"agent_only,omitempty"` // what its children would not get
+	Scrubbed  bool     `json:"scrubbed"`             // it was started through envscrub
+}
+
+func scan(flags *policyFlags, loaded *policy.Policy, t target) (scanned, error) {
+	e, err := explain(flags, loaded, t)
+	if err != nil {
+		return scanned{}, err
+	}
+	s := scanned{ID: t.subject.ContainerID, Name: t.name, Image: t.subject.Image, Profile: e.view.Profile, Remove: []string{}}
+	s.Remove = append(s.Remove, e.decision.Removed()...)
+	s.AgentOnly = e.decision.AgentOnly()
+	return s, nil
+}
+
+// recorded are the ids of the containers that were started through envscrub, as
+// far as the caller may see their records.
+func recorded() map[string]bool {
+	out := map[string]bool{}
+	store, err := record.Default()
+	if err != nil {
+		return out
+	}
+	records, err := store.List()
+	if err != nil {
+		return out
+	}
+	for _, r := range records {
+		out[r.ID] = true
+	}
+	return out
+}
+
+func writeScan(w io.Writer, found []scanned) error {
+	if len(found) == 0 {
+		_, err := io.WriteString(w, "no running container\n")
+		return err
+	}
+	rows := [][]string{{"ENGINE", "CONTAINER", "IMAGE", "SCRUBBED", "WOULD BE REMOVED"}}
+	for _, s := range found {
+		scrubbed, remove := "no", strings.Join(s.Remove, " ")
+		if s.Scrubbed {
+			scrubbed = "yes"
+		}
+		if len(s.AgentOnly) > 0 {
+			remove += " (agent only: " + strings.Join(s.AgentOnly, " ") + ")"
+		}
+		if remove == "" {
+			remove = "-"
+		}
+		rows = append(rows, []string{s.Engine, s.Name, s.Image, scrubbed, strings.TrimSpace(remove)})
+	}
+	return table(w, rows)
+}

@@ -1,0 +1,290 @@
+package cli
+
+import (
+	"debug/buildinfo"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/envscrub/envscrub/hook/record"
+	"github.com/envscrub/envscrub/install"
+	"github.com/envscrub/envscrub/policy"
+)
+
+func newStatus(a *app) *cobra.Command {
+	var host hostFlags
+	var flags policyFlags
+	var asJSON bool
+	var config string
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show where envscrub is registered, what it did last, and what is wrong",
+		Long: `Show, for every engine that is found, how envscrub is registered; the policy; the programs and
+whether they are of one version; what the kernel allows; the last containers that were handled
+(names of variables only); and what is wrong, with the command that mends it.
+
+Exit code 1 when something is wrong.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			o, err := host.options()
+			if err != nil {
+				return err
+			}
+			o.Config = config
+			s := gather(o, &flags)
+			if asJSON {
+				err = printJSON(a.out, s)
+			} else {
+				err = s.write(a.out)
+			}
+			if err == nil && len(s.Problems) > 0 {
+				return failed
+			}
+			return err
+		},
+	}
+	host.add(cmd.Flags())
+	flags.addFiles(cmd.Flags())
+	cmd.Flags().StringVar(&config, "config", "", "Docker's configuration `file`, where it is not the standard one")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+type status struct {
+	Version  string            `json:"version"`
+	Engines  []install.Status  `json:"engines"`
+	Policy   policyStatus      `json:"policy"`
+	Programs []programStatus   `json:"programs"`
+	Kernel   kernelStatus      `json:"kernel"`
+	Last     []*record.Record  `json:"last"`
+	Problems []install.Problem `json:"problems"`
+}
+
+type policyStatus struct {
+	Files   []string `json:"files"` // none: the built-in rules
+	Mode    string   `json:"mode"`
+	Summary string   `json:"summary"`
+}
+
+type programStatus struct {
+	Name    string `json:"name"`
+	Path    string `json:"path"`
+	Version string `json:"version"` // "missing" when it is not there
+}
+
+// programs are what has to be of one version.
+var programs = []string{"envscrub-hook", "envscrub-runtime", "envscrub-shim", "envscrub-nri"}
+
+func gather(o install.Options, flags *policyFlags) *status {
+	s := &status{Version: buildVersion(), Engines: []install.Status{}, Last: []*record.Record{}, Problems: []install.Problem{}}
+	registered := false
+	vias := map[string]bool{}
+	for _, e := range engines {
+		es := e.Status(o)
+		for _, p := range es.Problems {
+			s.Problems = append(s.Problems, install.Problem{What: es.Engine + ": " + p.What, Mend: p.Mend})
+		}
+		for _, d := range es.Doors {
+			registered, vias[d.Via] = true, true
+		}
+		if es.Found || len(es.Doors) > 0 || len(es.Problems) > 0 {
+			s.Engines = append(s.Engines, es)
+		}
+	}
+	s.policy(o, flags)
+	s.programs(o, registered, vias)
+	s.Kernel = kernel(o)
+	for _, p := range s.Kernel.problems() {
+		s.Problems = append(s.Problems, p)
+	}
+	if o.Root == "" {
+		s.last()
+	}
+	return s
+}
+
+func (s *status) problem(mend, format string, args ...any) {
+	s.Problems = append(s.Problems, install.Problem{What: fmt.Sprintf(format, args...), Mend: mend})
+}
+
+func (s *status) policy(o install.Options, flags *policyFlags) {
+	s.Policy.Files = slices.Clone(flags.files)
+	if o.Root != "" && len(s.Policy.Files) == 0 {
+		s.Policy.Files = policyFiles(o)
+		flags = &policyFlags{files: s.Policy.Files}
+		for i := range flags.files {
+			flags.files[i] = o.Path(flags.files[i])
+		}
+		if len(flags.files) == 0 {
+			flags.files = []string{os.DevNull} // not this host's policy
+		}
+	} else if len(s.Policy.Files) == 0 {
+		s.Policy.Files = policyFiles(o)
+	}
+	loaded, err := flags.load()
+	if err != nil {
+		s.problem("correct the line, then: envscrub check", "policy: %v; no container starts through envscrub", err)
+		return
+	}
+	view, err := loaded.For(policy.Subject{})
+	if err != nil {
+		s.problem("envscrub check", "policy: %v", err)
+		return
+	}
+	s.Policy.Mode = string(view.Mode)
+	if d, err := view.Decide(nil); err == nil {
+		s.Policy.Summary = d.Summary()
+	}
+	if view.Mode != policy.ModeEnforce {
+		s.problem(`set mode = "enforce" in the policy`, "policy: mode is %s: nothing is removed", view.Mode)
+	}
+}
+
+// policyFiles are the files in the standard places, for people to see.
+func policyFiles(o install.Options) []string {
+	out := []string{}
+	dirs := []string{"/etc/envscrub"}
+	if o.User != nil {
+		dirs = append(dirs, filepath.Join(o.User.ConfigHome, "envscrub"))
+	}
+	for _, dir := range dirs {
+		files, _ := filepath.Glob(o.Path(filepath.Join(dir, "policy.d", "*.toml")))
+		for _, path := range append([]string{o.Path(filepath.Join(dir, "policy.toml"))}, files...) {
+			if _, err := os.Stat(path); err == nil {
+				out = append(out, o.HostPath(path))
+			}
+		}
+	}
+	return out
+}
+
+func (s *status) programs(o install.Options, registered bool, vias map[string]bool) {
+	versions := map[string]bool{}
+	for _, name := range programs {
+		p := programStatus{Name: name, Path: filepath.Join(o.BinDir, name), Version: "missing"}
+		if install.Executable(o, p.Path) {
+			p.Version = fileVersion(o.Path(p.Path))
+			if known(p.Version) {
+				versions[p.Version] = true
+			}
+		} else if registered && (name == "envscrub-shim" || vias[strings.TrimPrefix(name, "envscrub-")]) {
+			s.problem("install envscrub's programs again, or name their directory with --bin-dir", "%s is not there", p.Path)
+		}
+		s.Programs = append(s.Programs, p)
+	}
+	if known(s.Version) {
+		versions[s.Version] = true
+	}
+	if len(versions) > 1 {
+		s.problem("install one version of all programs", "the programs are of different versions; a shim refuses orders of another one")
+	}
+}
+
+func known(version string) bool { return !strings.HasSuffix(version, "unknown") }
+
+// fileVersion reads the version out of a Go program without starting it.
+func fileVersion(path string) string {
+	info, err := buildinfo.ReadFile(path)
+	if err != nil {
+		return "unknown"
+	}
+	return versionOf(info)
+}
+
+// maxLast is how many of the last containers are shown.
+const maxLast = 10
+
+func (s *status) last() {
+	store, err := record.Default()
+	if err != nil {
+		return
+	}
+	records, err := store.List()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+		s.problem("", "records of containers: %v", err)
+	}
+	slices.SortFunc(records, func(a, b *record.Record) int { return b.Time.Compare(a.Time) })
+	s.Last = append(s.Last, records[:min(maxLast, len(records))]...)
+}
+
+func (s *status) write(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "envscrub %s\n\n", s.Version)
+	rows := [][]string{{"ENGINE", "VERSION", "REGISTERED", "DEFAULT", "FILE"}}
+	for _, e := range s.Engines {
+		name := e.Engine
+		if e.Rootless {
+			name += " (rootless)"
+		}
+		version := e.Version
+		if !e.Found {
+			version = "not found"
+		}
+		if len(e.Doors) == 0 {
+			rows = append(rows, []string{name, version, "no", "", ""})
+		}
+		for _, d := range e.Doors {
+			def := "no"
+			if d.Default {
+				def = "yes"
+			}
+			via := d.Via
+			if d.When != "" {
+				via += " (" + d.When + ")"
+			}
+			rows = append(rows, []string{name, version, via, def, d.File})
+		}
+	}
+	if len(s.Engines) == 0 {
+		b.WriteString("engines: none found\n")
+	} else if err := table(&b, rows); err != nil {
+		return err
+	}
+	files := "built-in rules (no file)"
+	if len(s.Policy.Files) > 0 {
+		files = strings.Join(s.Policy.Files, ", ")
+	}
+	fmt.Fprintf(&b, "\npolicy: %s", printable(files))
+	if s.Policy.Mode != "" {
+		fmt.Fprintf(&b, "; mode %s; %s", s.Policy.Mode, printable(s.Policy.Summary))
+	}
+	b.WriteString("\n")
+	for _, p := range s.Programs {
+		fmt.Fprintf(&b, "program: %s %s\n", printable(p.Path), p.Version)
+	}
+	fmt.Fprintf(&b, "kernel: %s\n", s.Kernel)
+	if len(s.Last) > 0 {
+		b.WriteString("\nlast containers:\n")
+		rows := [][]string{{"TIME", "ID", "IMAGE", "DOOR", "PROFILE", "NOT PASSED ON"}}
+		for _, r := range s.Last {
+			var names []string
+			for _, v := range r.Variables {
+				names = append(names, v.Name)
+			}
+			rows = append(rows, []string{r.Time.Local().Format(time.DateTime), r.ID[:min(12, len(r.ID))], r.Image, r.Door, r.Profile, strings.Join(names, " ")})
+		}
+		if err := table(&b, rows); err != nil {
+			return err
+		}
+	}
+	b.WriteString("\n")
+	if len(s.Problems) == 0 {
+		b.WriteString("nothing is wrong\n")
+	}
+	for _, p := range s.Problems {
+		fmt.Fprintf(&b, "wrong: %s\n", printable(p.What))
+		if p.Mend != "" {
+			fmt.Fprintf(&b, "  mend: %s\n", printable(p.Mend))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
