@@ -23,37 +23,46 @@ type Variable struct {
 
 // Decision is the decision on a whole environment.
 type Decision struct {
-	Variables []Variable // in the order of the environment, then what the policy set
+	// Variables has every variable in the order of the environment, then what the policy adds.
+	Variables []Variable
 
 	container []string
 	agent     []string
+	held      []string
 	secrets   []string
-	summary   string
+	view      *View
 }
 
 // Container is the environment that every process of the container gets.
 func (d *Decision) Container() []string { return d.container }
 
-// Agent is Container and what [agent] keep adds to it.
+// Agent is Container and what [agent] keep adds to it, in the order in which the environment had it.
 func (d *Decision) Agent() []string { return d.agent }
+
+// Held are the entries that nobody gets but the commands that a [[spawn.rule]] grants them.
+func (d *Decision) Held() []string { return d.held }
 
 // AgentOnly names the variables that the agent has and its children have not.
 func (d *Decision) AgentOnly() []string { return d.names(FateAgent) }
 
-// Removed names the variables that were taken away from everybody.
-func (d *Decision) Removed() []string { return d.names(FateRemoved) }
+// Removed names the variables that were taken away from everybody, unset ones included.
+func (d *Decision) Removed() []string { return d.names(FateRemoved, FateUnset) }
 
-// SecretValues are the values that must not be seen: for redaction and the check of arguments. Never log them.
+// SecretValues are the values that must not be seen, for redaction and the check of arguments: those of the policy's
+// secrets and of what was taken away as a credential, as far as they are long enough and no mere path or default
+// word. Never log them.
 func (d *Decision) SecretValues() []string { return d.secrets }
 
 // Summary is the one line of every create: "<n> deny rules, allow: GH_TOKEN".
-func (d *Decision) Summary() string { return d.summary }
+func (d *Decision) Summary() string { return d.view.summary() }
 
-func (d *Decision) names(fate Fate) []string {
+func (d *Decision) names(fates ...Fate) []string {
 	var names []string
 	for i := range d.Variables {
-		if d.Variables[i].Fate == fate {
-			names = append(names, d.Variables[i].Name)
+		for _, fate := range fates {
+			if d.Variables[i].Fate == fate {
+				names = append(names, d.Variables[i].Name)
+			}
 		}
 	}
 	return names

@@ -1,167 +1,189 @@
-// Package policy decides which environment variables a container, its agent and the agent's children may see.
 package policy
 
 import (
-	"errors"
-	"os"
+	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/gobwas/glob"
-	"github.com/pelletier/go-toml/v2/unstable"
 
 	"github.com/envscrub/envscrub/policy/builtin"
 )
 
-// LoadOptions says which files make the policy.
-type LoadOptions struct {
-	Files  []string
-	User   bool
-	Lookup func(string) (string, bool)
+// Policy is a loaded and valid policy. It never changes.
+type Policy struct {
+	base     layer
+	profiles []profile
 }
 
-// Policy is a loaded and valid policy.
-type Policy struct{ deny, allow []string }
-
-// Subject is the container that a decision is about.
-type Subject struct {
-	ContainerID, Image, User string
-	Args                     []string
-	Annotations              map[string]string
-	Profile                  string   // asked for
-	Allow                    []string // names that an annotation asks for; honoured where `overrides` permits
-}
-
-// View is the policy for one container: profile chosen, everything compiled.
-type View struct {
-	Profile   string
-	Mode      Mode
-	Harden    Harden
-	Spawn     SpawnPolicy
-	Exec      ExecPolicy
-	Hooks     []HookProgram
-	Redact    Redact
-	Audit     Audit
-	NRI       NRI
-	Runtimes  []string
-	Shim      string
-	Strict    bool
-	Overrides []string
-	TimeZone  string
-
-	policy *Policy
-}
-
-// Default is the policy with no file at all.
+// Default is the policy with no file at all: the built-in rules.
 func Default() *Policy { return &Policy{} }
 
-// Load reads, merges and validates the policy.
-func Load(o LoadOptions) (*Policy, error) {
-	files := o.Files
-	if files == nil {
-		if _, err := os.Stat("/etc/envscrub/policy.toml"); err == nil {
-			files = []string{"/etc/envscrub/policy.toml"}
-		}
+// add puts one file over what is there.
+func (p *Policy) add(file string, data []byte) error {
+	root, err := parseDocument(file, data)
+	if err != nil {
+		return err
 	}
-	p := Default()
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		q, err := Parse(file, data)
-		if err != nil {
-			return nil, err
-		}
-		p.deny, p.allow = append(p.deny, q.deny...), append(p.allow, q.allow...)
+	l, profiles, err := decodeFile(root)
+	if err != nil {
+		return err
 	}
-	return p, nil
-}
-
-// Parse reads one policy file.
-func Parse(file string, data []byte) (*Policy, error) {
-	p := Default()
-	var t unstable.Parser
-	t.Reset(data)
-	for t.NextExpression() {
-		e := t.Expression()
-		if e.Kind != unstable.KeyValue || e.Value().Kind != unstable.Array {
+	if err := l.consistent(""); err != nil {
+		return err
+	}
+	p.base.merge(&l)
+	for i := range profiles {
+		over := &profiles[i]
+		if err := over.layer.consistent("profile." + over.name + "."); err != nil {
+			return err
+		}
+		old := p.profile(over.name)
+		if old == nil {
+			p.profiles = append(p.profiles, *over)
 			continue
 		}
-		var list []string
-		for it := e.Value().Children(); it.Next(); {
-			list = append(list, string(it.Node().Data))
-		}
-		key := e.Key()
-		key.Next()
-		switch string(key.Node().Data) {
-		case "deny":
-			p.deny = append(p.deny, list...)
-		case "allow":
-			p.allow = append(p.allow, list...)
+		old.layer.merge(&over.layer)
+		if over.match {
+			old.match, old.image, old.command, old.user, old.annotations = true, over.image, over.command, over.user, over.annotations
 		}
 	}
-	if t.Error() != nil {
-		return nil, errors.New(file + ": not TOML")
+	return nil
+}
+
+func (p *Policy) profile(name string) *profile {
+	for i := range p.profiles {
+		if p.profiles[i].name == name {
+			return &p.profiles[i]
+		}
 	}
-	return p, nil
+	return nil
 }
 
-// For gives the policy for one container.
-func (p *Policy) For(Subject) (*View, error) {
-	return &View{Mode: ModeEnforce, Harden: Harden{Dumpable: "require", Privileged: "allow"}, policy: p}, nil
+// Profiles names the profiles in the order in which they are tried.
+func (p *Policy) Profiles() []string {
+	names := make([]string, len(p.profiles))
+	for i := range p.profiles {
+		names[i] = p.profiles[i].name
+	}
+	return names
 }
 
-func matches(list []string, name string) string {
-	for _, g := range list {
-		if ok := glob.MustCompile(strings.ToUpper(g)).Match(name); ok {
-			return g
+// finish reads the secrets and checks what only the whole policy shows.
+func (p *Policy) finish(lookup func(string) (string, bool)) error {
+	if err := p.base.read(lookup); err != nil {
+		return err
+	}
+	if err := p.base.contradiction(""); err != nil {
+		return err
+	}
+	for i := range p.profiles {
+		o := &p.profiles[i]
+		if err := o.layer.read(lookup); err != nil {
+			return err
+		}
+		merged := p.over(o)
+		if err := merged.contradiction("profile." + o.name + "."); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// over gives the base with a profile over it. What the profile denies by its exact name, the base does not allow.
+func (p *Policy) over(o *profile) layer {
+	merged := p.base
+	for _, d := range o.layer.deny {
+		if isGlob(d.text) {
+			continue
+		}
+		same := func(i item) bool { return strings.EqualFold(i.text, d.text) }
+		if slices.ContainsFunc(merged.allow, same) {
+			merged.allow = slices.DeleteFunc(slices.Clone(merged.allow), same)
+		}
+		if slices.ContainsFunc(merged.overrides, same) {
+			merged.overrides = slices.DeleteFunc(slices.Clone(merged.overrides), same)
+		}
+	}
+	merged.merge(&o.layer)
+	return merged
+}
+
+// consistent checks what one file says against itself.
+func (l *layer) consistent(prefix string) error {
+	if len(l.changes) > 0 {
+		said := make(map[string]*change, len(l.changes))
+		for i := range l.changes {
+			c := &l.changes[i]
+			key := fold(c.name)
+			if o := said[key]; o != nil && o.unset != c.unset {
+				if c.unset {
+					c, o = o, c
+				}
+				return &Error{At: c.at, Key: prefix + "set." + c.name, What: "is unset as well, on line " + strconv.Itoa(o.at.Line) + "; remove one"}
+			}
+			said[key] = c
+		}
+		for i := range l.placeholders {
+			if o := said[fold(l.placeholders[i].name)]; o != nil {
+				return &Error{At: l.placeholders[i].at, Key: prefix + "placeholder." + l.placeholders[i].name, What: "is set or unset as well, on line " + strconv.Itoa(o.at.Line) + "; remove one"}
+			}
+		}
+	}
+	for _, i := range l.presets {
+		if i.text != presetAuto && !slices.Contains(presetNames(), i.text) {
+			what := "there is no such preset; `envscrub check --presets` lists them"
+			if near := nearest(i.text, presetNames()); near != "" {
+				what = "there is no such preset; did you mean " + near + "?"
+			}
+			return &Error{At: i.at, Key: prefix + "agent.presets", What: what}
+		}
+	}
+	return nil
+}
+
+// contradiction looks for names that are allowed and denied exactly. A glob in allow is none: the exact deny wins.
+func (l *layer) contradiction(prefix string) error {
+	if err := l.contradicts(prefix+"allow", l.allow); err != nil {
+		return err
+	}
+	return l.contradicts(prefix+"overrides", l.overrides)
+}
+
+func (l *layer) contradicts(key string, list []item) error {
+	if len(list) == 0 {
+		return nil
+	}
+	denied := make(map[string]Position, len(l.deny))
+	for _, d := range l.deny {
+		if !isGlob(d.text) {
+			denied[fold(d.text)] = d.at
+		}
+	}
+	for _, a := range list {
+		if isGlob(a.text) {
+			continue
+		}
+		if at, ok := denied[fold(a.text)]; ok {
+			return &Error{At: a.at, Key: key, What: a.text + " is denied by its exact name at " + at.String() + "; remove one of the two"}
+		}
+		if group := l.builtinExact(a.text); group != "" {
+			return &Error{At: a.at, Key: key, What: a.text + " is denied by its exact name in the built-in group " + group +
+				"; give it to the agent with agent.keep, to one tool with [[spawn.rule]], or set groups." + group + " = false"}
+		}
+	}
+	return nil
+}
+
+// builtinExact gives the group that denies a name exactly, or "".
+func (l *layer) builtinExact(name string) string {
+	groups := builtin.Deny()
+	for i := range groups {
+		if g := &groups[i]; l.on(g.Name, g.Off) {
+			for _, exact := range g.Exact {
+				if strings.EqualFold(exact, name) {
+					return g.Name
+				}
+			}
 		}
 	}
 	return ""
 }
-
-// Decide is the decision at the container boundary.
-func (v *View) Decide(env []string) (*Decision, error) {
-	d := &Decision{}
-	for i, entry := range env {
-		name, value, ok := strings.Cut(entry, "=")
-		if !ok || name == "" || strings.IndexByte(entry, 0) >= 0 {
-			return nil, errors.New("environment entry " + strconv.Itoa(i+1) + ": malformed")
-		}
-		fold := strings.ToUpper(name)
-		fate, rule := FateKept, "default"
-		if matches(v.policy.allow, fold) != "" {
-			rule = "allow"
-		} else if g := matches(v.policy.deny, fold); g != "" {
-			fate, rule = FateRemoved, "deny-glob "+g
-		} else {
-			for _, group := range builtin.Deny() {
-				for _, exact := range group.Exact {
-					if exact == fold {
-						fate, rule = FateRemoved, "deny-exact (group "+group.Name+")"
-					}
-				}
-				if g := matches(group.Globs, fold); fate == FateKept && g != "" && !builtin.Spared(value) {
-					fate, rule = FateRemoved, "deny-glob "+g+" (group "+group.Name+")"
-				}
-			}
-		}
-		d.Variables = append(d.Variables, Variable{Name: name, Fate: fate, Rule: rule})
-		if fate == FateKept {
-			d.container = append(d.container, entry)
-		} else {
-			d.secrets = append(d.secrets, value)
-		}
-	}
-	d.agent = d.container
-	return d, nil
-}
-
-// DecideExec is the decision on a process that is started in a running container.
-func (v *View) DecideExec(env []string, changed func(name, value string) bool, command string) (*Decision, error) {
-	return v.Decide(env)
-}
-
-// IsSensitiveName says whether the built-in rules take a variable of this name.
-func IsSensitiveName(name string) bool { return builtin.IsSensitiveName(name) }

@@ -1,0 +1,528 @@
+package policy
+
+import (
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/envscrub/envscrub/policy/builtin"
+)
+
+// cause is the row of the table that decided.
+type cause uint8
+
+const (
+	byDefault cause = iota
+	byControl
+	byRule       // item.rule names it
+	byClassifier // item.text and item.group
+	bySecret     // item.owner is the policy's secret
+	byAlias      // item.owner is the variable whose value this is, or has in it
+	byShape      // item.text is the kind
+	byInherit
+	byExplicit
+	byTrust
+	byGrant
+)
+
+// verdict is the work on one variable.
+type verdict struct {
+	name, value string
+	entry       string
+	text, group string
+	earlier     int32 // the earlier duplicate, +1
+	rule        int32
+	unsetBy     int32
+	owner       int32
+	cause       cause
+	removed     bool
+	pending     bool // rules 4 to 7 still to come
+	explicit    bool
+	shadowed    bool // a later duplicate counts
+	core        bool
+	keep        bool
+	held        bool
+	unset       bool
+	whole       bool  // an alias by equality
+	allowed     bool  // rule 2
+	holds       int32 // the owner of a value that a variable holds and is kept all the same; 0 is none
+	grantAt     Position
+	shape       string // rule 6, if rules 4 and 5 do not decide before it
+}
+
+// Decide is the decision at the container boundary. An entry without '=', without a name, or with a NUL byte is an
+// error, as it is for the runtime.
+func (v *View) Decide(env []string) (*Decision, error) {
+	return v.decide(env, nil, "", false)
+}
+
+// DecideExec is the decision on a process that is started in a running container. A variable that changed (the
+// container itself did not have it, or had another value) is explicit and passes, unless its value is that of a
+// variable taken away or its name is `locked`. Without a record to tell by, changed is nil and `exec.unknown` counts.
+// The command is args[0], resolved if the caller can: [[spawn.rule]] and [[spawn.trust]] hold for it.
+func (v *View) DecideExec(env []string, changed func(name, value string) bool, command string) (*Decision, error) {
+	if changed == nil {
+		pass := v.Exec.Unknown == "pass"
+		changed = func(string, string) bool { return pass }
+	}
+	return v.decide(env, changed, command, true)
+}
+
+// cut splits an entry. Windows keeps the directories of its drives in variables whose name begins with '='.
+func cut(entry string) (name, value string, ok bool) {
+	from := 0
+	if runtime.GOOS == "windows" && strings.HasPrefix(entry, "=") {
+		from = 1
+	}
+	i := strings.IndexByte(entry[from:], '=')
+	if i <= 0 || strings.IndexByte(entry, 0) >= 0 {
+		return "", "", false
+	}
+	return entry[:from+i], entry[from+i+1:], true
+}
+
+func malformed(i int, entry string) error {
+	what := "has no '='"
+	switch {
+	case strings.IndexByte(entry, 0) >= 0:
+		what = "holds a NUL byte"
+	case strings.HasPrefix(entry, "="):
+		what = "has no name"
+	}
+	return &Error{Key: "environment", What: "entry " + strconv.Itoa(i+1) + " " + what + "; correct what sets it"}
+}
+
+func (v *View) decide(env []string, changed func(name, value string) bool, command string, exec bool) (*Decision, error) {
+	d := &Decision{view: v}
+	w := make([]verdict, len(env))
+	if err := split(env, w); err != nil {
+		return nil, err
+	}
+	if v.Mode == ModeOff {
+		d.Variables = make([]Variable, len(w))
+		for i := range w {
+			d.Variables[i] = Variable{Name: w[i].name, Fate: FateKept, Rule: "mode off", At: v.layer.mode.at}
+		}
+		d.container, d.agent = env, env
+		return d, nil
+	}
+
+	var grants *matcher
+	trusted := false
+	if exec {
+		grants, trusted = v.grants(command)
+	}
+	needles := v.byName(w, grants, trusted, changed)
+	for i := range v.layer.known {
+		if r := reachOf(v.layer.known[i].value); r != reachNone {
+			// What the operator calls a secret is one, also when it looks like a path.
+			needles = append(needles, needle{text: v.layer.known[i].value, owner: int32(-1 - i), reach: max(r, reachBounded)})
+		} else if len(v.layer.known[i].value) >= minProtected {
+			needles = append(needles, needle{text: v.layer.known[i].value, owner: int32(-1 - i), reach: reachWhole})
+		}
+	}
+	v.byValue(w, newHaystack(needles))
+	v.byInherit(w)
+	for i := range needles {
+		d.secrets = appendSecret(d.secrets, &needles[i])
+	}
+	v.build(d, w, exec)
+	return d, nil
+}
+
+// split cuts the entries and folds exact duplicates: the last one wins, in its place, as in runc.
+func split(env []string, w []verdict) error {
+	var few [128]int32
+	slots := few[:]
+	if 2*len(env) > len(few) {
+		size := 2 * len(few)
+		for size < 2*len(env) {
+			size *= 2
+		}
+		slots = make([]int32, size)
+	}
+	mask := uint64(len(slots) - 1)
+	for i, entry := range env {
+		name, value, ok := cut(entry)
+		if !ok {
+			return malformed(i, entry)
+		}
+		x := &w[i]
+		x.entry, x.name, x.value = entry, name, value
+		hash, _ := hashName(name)
+		slot := hash & mask
+		for ; slots[slot] != 0; slot = (slot + 1) & mask {
+			if before := &w[slots[slot]-1]; before.name == name {
+				before.shadowed = true
+				x.earlier = slots[slot]
+				break
+			}
+		}
+		slots[slot] = int32(i) + 1
+	}
+	return nil
+}
+
+// byName goes through rules 1 to 3, and looks for shapes (rule 6). It returns the values that rule 5 looks for.
+func (v *View) byName(w []verdict, grants *matcher, trusted bool, changed func(name, value string) bool) []needle {
+	var needles []needle
+	var h, g hit
+	core := v.layer.inherit.value == "core"
+	for i := range w {
+		x := &w[i]
+		if x.shadowed {
+			continue
+		}
+		if isControl(x.name) {
+			x.removed, x.cause = true, byControl
+			continue
+		}
+		hash, small := hashName(x.name)
+		folded := x.name
+		if small {
+			folded = fold(folded)
+		}
+		v.matcher.lookup(folded, hash, &h)
+		x.explicit = changed != nil && changed(x.name, x.value) && !h.has(classLocked)
+		x.keep, x.held, x.unset = h.has(classKeep), h.has(classHeld), h.has(classUnset) && !x.explicit
+		if x.unset {
+			x.unsetBy = h.rule(classUnset)
+		}
+		if grants != nil {
+			grants.lookup(folded, hash, &g)
+		}
+		switch {
+		case grants != nil && g.has(classGrant):
+			x.cause, x.grantAt = byGrant, grants.rules[g.rule(classGrant)].at
+			continue
+		case trusted && x.keep:
+			x.cause = byTrust
+			continue
+		case x.explicit:
+			x.cause, x.pending = byExplicit, true
+			continue
+		case h.isExact(classDeny):
+			x.removed, x.cause, x.rule = true, byRule, h.exact[classDeny]-1
+		case h.isExact(classBuiltin):
+			x.removed, x.cause, x.rule = true, byRule, h.exact[classBuiltin]-1
+		case h.has(classAllow):
+			x.cause, x.rule, x.allowed = byRule, h.rule(classAllow), true
+			continue
+		case h.has(classDeny):
+			x.removed, x.cause, x.rule = true, byRule, h.rule(classDeny)
+		default:
+			if group, text, ok := v.classifier.Classify(x.name, x.value); ok {
+				x.removed, x.cause, x.group, x.text = true, byClassifier, group, text
+				break
+			}
+			x.pending = true
+			if core {
+				if x.core = h.has(classCore); x.core {
+					x.rule = h.rule(classCore)
+				}
+			}
+			if v.shapes {
+				if kind, ok := builtin.Shape(x.name, x.value); ok && !vital(folded) {
+					x.shape = kind
+				}
+			}
+		}
+		if !x.removed && x.shape == "" {
+			continue
+		}
+		needles = x.needles(needles, int32(i), w)
+	}
+	return needles
+}
+
+// needles adds the values of a variable that is taken away, those of its earlier duplicates and the passwords of
+// URLs among them.
+func (x *verdict) needles(needles []needle, owner int32, w []verdict) []needle {
+	for {
+		if r := reachOf(x.value); r != reachNone {
+			needles = append(needles, needle{text: x.value, owner: owner, reach: r})
+			written, decoded := passwordOf(x.value)
+			for _, password := range []string{written, decoded} {
+				if r := reachOf(password); r != reachNone {
+					needles = append(needles, needle{text: password, owner: owner, reach: r})
+				}
+			}
+		}
+		if x.earlier == 0 {
+			return needles
+		}
+		x = &w[x.earlier-1]
+	}
+}
+
+// byValue goes through rules 4, 5 and 6 for what the names have not decided.
+func (v *View) byValue(w []verdict, h *haystack) {
+	self := int32(0)
+	shaped := false
+	// A variable is no alias of itself. One that has a shape of its own is called an alias only of what stands
+	// higher in the table.
+	accept := func(n *needle) bool {
+		return n.owner < 0 || n.owner != self && !(shaped && w[n.owner].shape != "")
+	}
+	for i := range w {
+		x := &w[i]
+		if x.shadowed || !x.pending && !x.allowed {
+			continue
+		}
+		self, shaped = int32(i), x.shape != ""
+		at, whole := -1, false
+		if h != nil {
+			at, whole = h.find(x.value, accept)
+		}
+		if at < 0 {
+			if shaped {
+				x.removed, x.cause, x.text = true, byShape, x.shape
+			}
+			continue
+		}
+		owner := h.needles[at].owner
+		if x.allowed || vital(fold(x.name)) {
+			x.holds = owner
+			if owner >= 0 {
+				x.holds = owner + 1
+			}
+			continue
+		}
+		x.removed, x.owner, x.whole, x.cause = true, owner, whole, byAlias
+		if owner < 0 {
+			x.cause = bySecret
+		}
+	}
+}
+
+// byInherit is rule 7.
+func (v *View) byInherit(w []verdict) {
+	inherit := v.layer.inherit.value
+	for i := range w {
+		x := &w[i]
+		if !x.pending || x.removed || x.explicit {
+			continue
+		}
+		switch inherit {
+		case "core":
+			if x.core {
+				x.cause = byRule
+			} else {
+				x.removed, x.cause = true, byInherit
+			}
+		case "none":
+			x.removed, x.cause = true, byInherit
+		}
+	}
+}
+
+// vital names are those without which nothing starts. Rules 4 to 6 leave them: a value that stands in PATH is known
+// to everybody.
+func vital(folded string) bool {
+	switch folded {
+	case "PATH", "HOME", "PWD", "OLDPWD", "SHELL", "USER", "LOGNAME", "HOSTNAME", "TERM", "LANG", "LC_ALL", "TMPDIR", "TZ",
+		"LD_LIBRARY_PATH", "SYSTEMROOT", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "HOMEPATH", "HOMEDRIVE", "WINDIR":
+		return true
+	}
+	return false
+}
+
+// grants compiles what a command gets beyond others at an exec, and says whether it still is the agent.
+func (v *View) grants(command string) (*matcher, bool) {
+	var rules []rule
+	add := func(text string, at Position) {
+		rules = append(rules, rule{class: classGrant, exact: !isGlob(text), text: text, at: at})
+	}
+	for _, i := range v.layer.execAllow {
+		add(i.text, i.at)
+	}
+	for _, r := range v.layer.rules {
+		if commandMatches(r.Command, command) {
+			for _, name := range r.Allow {
+				add(name, r.At)
+			}
+		}
+	}
+	trusted := false
+	for _, t := range v.layer.trust {
+		trusted = trusted || commandMatches(t.text, command)
+	}
+	if rules == nil {
+		return nil, trusted
+	}
+	return newMatcher(rules), trusted
+}
+
+func appendSecret(secrets []string, n *needle) []string {
+	if n.reach <= reachWhole && n.owner >= 0 || n.text == "" {
+		return secrets
+	}
+	return append(secrets, n.text)
+}
+
+// output collects the environments and the report.
+type output struct {
+	d     *Decision
+	agent []string // differs from the container's from the first agent-only variable on
+	split bool
+}
+
+func (o *output) both(entry string) {
+	o.d.container = append(o.d.container, entry)
+	if o.split {
+		o.agent = append(o.agent, entry)
+	}
+}
+
+func (o *output) agentOnly(entry string) {
+	if !o.split {
+		o.split = true
+		o.agent = append(make([]string, 0, cap(o.d.container)), o.d.container...)
+	}
+	o.agent = append(o.agent, entry)
+}
+
+// build makes the environments and the report.
+func (v *View) build(d *Decision, w []verdict, exec bool) {
+	observe := v.Mode == ModeObserve
+	done := make([]bool, len(v.sets)+len(v.placeholders))
+	d.Variables = make([]Variable, 0, len(w)+len(done))
+	d.container = make([]string, 0, len(w)+len(done))
+	o := output{d: d}
+	for i := range w {
+		x := &w[i]
+		if x.shadowed {
+			continue
+		}
+		d.Variables = append(d.Variables, Variable{Name: x.name, Fate: FateKept})
+		out := &d.Variables[len(d.Variables)-1]
+		v.explain(w, x, out)
+		set, place := named(v.sets, x.name), named(v.placeholders, x.name)
+		if set >= 0 {
+			done[set] = true
+		}
+		if place >= 0 {
+			done[len(v.sets)+place] = true
+		}
+		entry := x.entry
+		switch {
+		case x.cause == byControl:
+			out.Fate = FateRemoved
+		case set >= 0 && (!x.explicit || x.removed):
+			// The policy's own value takes the place of the container's.
+			c := &v.sets[set]
+			out.Fate, out.Rule, out.At, out.Note = FateSet, c.rule(v), c.at, ""
+			entry = c.name + "=" + c.value
+		case x.unset:
+			out.Fate, out.Rule, out.At = FateUnset, "unset", v.matcher.rules[x.unsetBy].at
+		case x.removed && x.keep && !exec:
+			out.Fate = FateAgent
+			if place >= 0 {
+				out.Note = "a placeholder for the others"
+			}
+		case x.removed && place >= 0:
+			c := &v.placeholders[place]
+			out.Fate, out.Rule, out.At, out.Note = FateSet, "placeholder", c.at, "in place of: "+out.Rule
+			entry = c.name + "=" + c.value
+		case x.removed:
+			out.Fate = FateRemoved
+		}
+		switch {
+		case observe:
+			o.both(x.entry)
+		case out.Fate == FateKept || out.Fate == FateSet:
+			o.both(entry)
+		case out.Fate == FateAgent:
+			o.agentOnly(entry)
+			if place >= 0 {
+				d.container = append(d.container, v.placeholders[place].name+"="+v.placeholders[place].value)
+			}
+		case x.held && x.removed && !exec && x.cause != byControl:
+			d.held = append(d.held, entry)
+		}
+	}
+	for j := range done {
+		if done[j] {
+			continue
+		}
+		c, text := &change{}, "placeholder"
+		if j < len(v.sets) {
+			c = &v.sets[j]
+			text = c.rule(v)
+		} else {
+			c = &v.placeholders[j-len(v.sets)]
+		}
+		d.Variables = append(d.Variables, Variable{Name: c.name, Fate: FateSet, Rule: text, At: c.at})
+		if !observe {
+			o.both(c.name + "=" + c.value)
+		}
+	}
+	d.agent = d.container
+	if o.split {
+		d.agent = o.agent
+	}
+}
+
+// named finds a change by its exact name: on most systems HTTP_PROXY and http_proxy are two variables.
+func named(changes []change, name string) int {
+	for i := range changes {
+		if changes[i].name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// rule says what sets a variable.
+func (c *change) rule(v *View) string {
+	if c.name == "TZ" && c.at == v.layer.timeZone.at {
+		return "time_zone"
+	}
+	return "set"
+}
+
+// explain fills in the rule that decided.
+func (v *View) explain(w []verdict, x *verdict, out *Variable) {
+	switch x.cause {
+	case byDefault:
+		out.Rule = "default"
+	case byControl:
+		out.Rule = "control"
+	case byRule:
+		out.Rule, out.At = v.label(x.rule), v.matcher.rules[x.rule].at
+		if x.allowed && !v.matcher.rules[x.rule].exact {
+			if group, text, ok := v.classifier.Classify(x.name, x.value); ok {
+				out.Note = "would go by deny-glob " + text + " (group " + group + ")"
+			}
+		}
+	case byClassifier:
+		out.Rule = v.classified(x.group, x.text)
+	case bySecret:
+		s := &v.layer.known[-1-x.owner]
+		out.Rule, out.At, out.Note = "secret-value", s.at, "equals "+s.source
+		if !x.whole {
+			out.Note = "contains " + s.source
+		}
+	case byAlias:
+		out.Rule = "alias of " + w[x.owner].name
+		if !x.whole {
+			out.Note = "contains the value"
+		}
+	case byShape:
+		out.Rule = "shape " + x.text
+	case byInherit:
+		out.Rule, out.At = "inherit "+v.layer.inherit.value, v.layer.inherit.at
+	case byExplicit:
+		out.Rule = "explicit"
+	case byTrust:
+		out.Rule = "trust"
+	case byGrant:
+		out.Rule, out.At = "grant", x.grantAt
+	}
+	switch {
+	case x.holds > 0:
+		out.Note = "holds the value of " + w[x.holds-1].name
+	case x.holds < 0:
+		out.Note = "holds the value of " + v.layer.known[-1-x.holds].source
+	}
+}
