@@ -1,0 +1,322 @@
+package mountns
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/envscrub/envscrub/harden/order"
+)
+
+// MaxMounts is how many mounts one lifter takes away.
+const MaxMounts = 16
+
+// A Lifter waits until the container's process is the shim and waits for its
+// go-ahead, takes the mounts away and writes the message. It is a process of its
+// own.
+//
+// That process is a fork that executes nothing: a second program would have to
+// start while the container does, and a start of a Go program costs more than
+// all the rest of the hook's work. After a fork from a threaded program only the
+// forking thread is there, with whatever locks the others held; so the child's
+// code is system calls on memory that was prepared before, without the Go
+// runtime: no allocation, no stack growth, no lock.
+type Lifter struct {
+	ns     *Namespace
+	file   int // the shim
+	shim   unix.Stat_t
+	notify int
+	mounts []int
+}
+
+// NewLifter prepares for a shim that is open on file (O_PATH), and begins to
+// watch it.
+func (n *Namespace) NewLifter(file int) (*Lifter, error) {
+	l := &Lifter{ns: n, file: file}
+	if err := unix.Fstat(file, &l.shim); err != nil {
+		return nil, fmt.Errorf("stat the shim: %w", err)
+	}
+	var err error
+	if l.notify, err = unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK); err != nil {
+		return nil, fmt.Errorf("watch the shim: %w", err)
+	}
+	// The kernel opens the file to execute it; the shim opens and closes it once
+	// more when it is ready.
+	if _, err := unix.InotifyAddWatch(l.notify, "/proc/self/fd/"+strconv.Itoa(file), unix.IN_OPEN|unix.IN_CLOSE_NOWRITE); err != nil {
+		unix.Close(l.notify)
+		return nil, fmt.Errorf("watch the shim: %w", err)
+	}
+	return l, nil
+}
+
+// Cover puts the shim over the file that target is open on, after Enter.
+func (l *Lifter) Cover(target int) error {
+	if len(l.mounts) == MaxMounts {
+		return errors.New("there are too many places where the entrypoint could be")
+	}
+	var tree int
+	err := l.ns.Outside(func() (err error) {
+		tree, err = clone(l.file)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	const flags = unix.MOVE_MOUNT_F_EMPTY_PATH | unix.MOVE_MOUNT_T_EMPTY_PATH
+	if err := unix.MoveMount(tree, "", target, "", flags); err != nil {
+		return fmt.Errorf("attach the mount: %w", err)
+	}
+	l.mounts = append(l.mounts, tree) // names the attached mount from now on
+	return nil
+}
+
+// vigil is all that the child knows.
+type vigil struct {
+	keep    [MaxMounts + 4]int32 // descriptors that stay open, ascending
+	nkeep   int
+	poll    [2]unix.PollFd // the container's process, the watch
+	proc    int            // /proc/<pid>
+	procfs  int            // /proc of the host
+	mounts  [MaxMounts][24]byte
+	nmounts int
+	dev     uint64
+	ino     uint64
+	message []byte
+
+	waiting   [16]byte // what a shim that is ready calls itself, but for the number
+	nwaiting  uintptr
+	exe, comm [8]byte  // paths below proc
+	gate      [24]byte // the same, of the descriptor that the shim reads from
+	name      [16]byte
+	st        unix.Stat_t
+	buf       [4096]byte
+	act       [4]uint64
+	mask      uint64
+}
+
+// Start lets the process go. The caller must be where Enter brought it; its
+// thread is in the container's mount namespace, and so the child is born there.
+func (l *Lifter) Start(message []byte) error {
+	procfs, err := l.procfs()
+	if err != nil {
+		return fmt.Errorf("open /proc: %w", err)
+	}
+	defer unix.Close(procfs)
+	v := &vigil{proc: l.ns.proc, procfs: procfs, dev: uint64(l.shim.Dev), ino: l.shim.Ino, message: message}
+	v.poll[0] = unix.PollFd{Fd: int32(l.ns.pidfd), Events: unix.POLLIN}
+	v.poll[1] = unix.PollFd{Fd: int32(l.notify), Events: unix.POLLIN}
+	keep := []int32{int32(l.ns.proc), int32(l.ns.pidfd), int32(l.notify), int32(procfs)}
+	for i, fd := range l.mounts {
+		copy(v.mounts[i][:], "self/fd/"+strconv.Itoa(fd))
+		keep = append(keep, int32(fd))
+	}
+	v.nmounts = len(l.mounts)
+	slices.Sort(keep)
+	v.nkeep = copy(v.keep[:], keep)
+	v.nwaiting = uintptr(copy(v.waiting[:], strings.TrimSuffix(order.Ready(0), "0")))
+	copy(v.exe[:], "exe")
+	copy(v.comm[:], "comm")
+	copy(v.gate[:], "fd/")
+	copy(v.name[:], "envscrub-lift")
+
+	// No signal may reach a handler of the Go runtime in the child.
+	var all, old unix.Sigset_t
+	for i := range all.Val {
+		all.Val[i] = ^all.Val[i]
+	}
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &all, &old); err != nil {
+		return fmt.Errorf("block signals: %w", err)
+	}
+	errno := fork(v)
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &old, nil); err != nil {
+		return fmt.Errorf("unblock signals: %w", err)
+	}
+	if errno != 0 {
+		return fmt.Errorf("fork the lifter: %w", errno)
+	}
+	return nil // whoever reaps the orphans of the runtime will reap it
+}
+
+// procfs opens the host's /proc, from where the child names its own descriptors;
+// after the runtime's pivot that path is the container's.
+func (l *Lifter) procfs() (fd int, err error) {
+	err = l.ns.Outside(func() error {
+		fd, err = unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		return err
+	})
+	return fd, err
+}
+
+//go:noinline
+//go:norace
+//go:nosplit
+func fork(v *vigil) syscall.Errno {
+	pid, _, errno := syscall.RawSyscall6(syscall.SYS_CLONE, uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0)
+	if errno != 0 || pid != 0 {
+		return errno
+	}
+	v.detach()
+	v.exit(v.watch())
+	return 0
+}
+
+//go:norace
+//go:nosplit
+func (v *vigil) exit(code uintptr) {
+	for {
+		syscall.RawSyscall(syscall.SYS_EXIT_GROUP, code, 0, 0)
+	}
+}
+
+// detach leaves nothing of the parent: descriptors (the runtime waits until the
+// last writer of a hook's output is gone), session, signal handlers, name.
+//
+//go:norace
+//go:nosplit
+func (v *vigil) detach() {
+	first := uintptr(0)
+	for i := 0; i < v.nkeep; i++ {
+		fd := uintptr(v.keep[i])
+		if fd > first {
+			syscall.RawSyscall(unix.SYS_CLOSE_RANGE, first, fd-1, 0)
+		}
+		first = fd + 1
+	}
+	syscall.RawSyscall(unix.SYS_CLOSE_RANGE, first, 1<<31-1, 0)
+	syscall.RawSyscall(syscall.SYS_SETSID, 0, 0, 0)
+	for sig := uintptr(1); sig <= 64; sig++ {
+		syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&v.act)), 0, 8, 0, 0)
+	}
+	syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&v.mask)), 0, 8, 0, 0)
+	syscall.RawSyscall(syscall.SYS_PRCTL, unix.PR_SET_NAME, uintptr(unsafe.Pointer(&v.name)), 0)
+	// The environment that is scrubbed is in this memory.
+	syscall.RawSyscall(syscall.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0, 0)
+	// Paths below are named from here.
+	syscall.RawSyscall(syscall.SYS_FCHDIR, uintptr(v.procfs), 0, 0)
+}
+
+// watch waits, lifts and tells. It returns the exit status.
+//
+//go:norace
+//go:nosplit
+func (v *vigil) watch() uintptr {
+	// How often to look again after something happened to the shim's file. An
+	// exec opens the file a little before the process is seen to be the program,
+	// and the shim needs a moment to be ready. Without an event there is none:
+	// between create and start may lie days.
+	const patience = 13 // 50 µs, 100 µs, … about 0.4 s in all
+	tries := 0
+	for {
+		if gate := v.ready(); gate >= 0 {
+			return v.lift(gate)
+		}
+		wait := unix.Timespec{}
+		timeout := unsafe.Pointer(nil)
+		if tries > 0 {
+			wait.Nsec = 50_000 << (patience - tries)
+			timeout = unsafe.Pointer(&wait)
+			tries--
+		}
+		v.poll[0].Revents, v.poll[1].Revents = 0, 0
+		_, _, errno := syscall.RawSyscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&v.poll)), 2, uintptr(timeout), 0, 0, 0)
+		if errno != 0 && errno != syscall.EINTR {
+			return 1
+		}
+		if v.poll[0].Revents != 0 {
+			return 0 // the container's process is gone
+		}
+		if v.poll[1].Revents != 0 {
+			tries = patience
+			for {
+				n, _, errno := syscall.RawSyscall(syscall.SYS_READ, uintptr(v.poll[1].Fd), uintptr(unsafe.Pointer(&v.buf)), uintptr(len(v.buf)))
+				if errno != 0 || n == 0 {
+					break
+				}
+			}
+		}
+	}
+}
+
+// ready returns the descriptor that the shim waits on, or -1.
+//
+//go:norace
+//go:nosplit
+func (v *vigil) ready() int {
+	if _, _, errno := syscall.RawSyscall6(sysFstatat, uintptr(v.proc), uintptr(unsafe.Pointer(&v.exe)), uintptr(unsafe.Pointer(&v.st)), 0, 0, 0); errno != 0 {
+		return -1
+	}
+	if uint64(v.st.Dev) != v.dev || v.st.Ino != v.ino {
+		return -1
+	}
+	fd, _, errno := syscall.RawSyscall6(syscall.SYS_OPENAT, uintptr(v.proc), uintptr(unsafe.Pointer(&v.comm)), syscall.O_RDONLY|syscall.O_CLOEXEC, 0, 0, 0)
+	if errno != 0 {
+		return -1
+	}
+	n, _, errno := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(&v.buf)), 16)
+	syscall.RawSyscall(syscall.SYS_CLOSE, fd, 0, 0)
+	if errno != 0 || n <= v.nwaiting || n > uintptr(len(v.buf)) {
+		return -1
+	}
+	for i := range v.waiting[:v.nwaiting] {
+		if v.buf[i] != v.waiting[i] {
+			return -1
+		}
+	}
+	gate := -1
+	at := 3
+	for i := v.nwaiting; i < n; i++ {
+		c := v.buf[i]
+		if c < '0' || c > '9' || at >= len(v.gate)-1 {
+			break
+		}
+		if gate < 0 {
+			gate = 0
+		}
+		gate = gate*10 + int(c-'0')
+		v.gate[at] = c
+		at++
+	}
+	v.gate[at] = 0
+	return gate
+}
+
+//go:norace
+//go:nosplit
+func (v *vigil) lift(gate int) uintptr {
+	for i := 0; i < v.nmounts; i++ {
+		// The mount is busy, the shim runs from it: it goes when the shim does. One
+		// that is not there any more (EINVAL) covers nothing.
+		_, _, errno := syscall.RawSyscall(syscall.SYS_UMOUNT2, uintptr(unsafe.Pointer(&v.mounts[i])), unix.MNT_DETACH, 0)
+		if errno != 0 && errno != syscall.EINVAL {
+			return 1 // no go-ahead: the shim gives up by itself
+		}
+	}
+	fd, _, errno := syscall.RawSyscall6(syscall.SYS_OPENAT, uintptr(v.proc), uintptr(unsafe.Pointer(&v.gate)), syscall.O_WRONLY|syscall.O_CLOEXEC|syscall.O_NONBLOCK, 0, 0, 0)
+	if errno != 0 {
+		return 1
+	}
+	v.poll[1].Fd, v.poll[1].Events = int32(fd), unix.POLLOUT
+	done := 0
+	for done < len(v.message) {
+		n, _, errno := syscall.RawSyscall(syscall.SYS_WRITE, fd, uintptr(unsafe.Pointer(unsafe.SliceData(v.message)))+uintptr(done), uintptr(len(v.message)-done))
+		if errno == 0 {
+			done += int(n)
+			continue
+		}
+		if errno != syscall.EAGAIN && errno != syscall.EINTR {
+			return 1
+		}
+		v.poll[0].Revents, v.poll[1].Revents = 0, 0
+		syscall.RawSyscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&v.poll)), 2, 0, 0, 0, 0)
+		if v.poll[0].Revents != 0 {
+			return 0
+		}
+	}
+	return 0
+}

@@ -1,0 +1,204 @@
+package hook
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/opencontainers/runc/libcontainer/user"
+
+	"github.com/envscrub/envscrub/harden/order"
+	"github.com/envscrub/envscrub/hook/audit"
+	"github.com/envscrub/envscrub/hook/doc"
+	"github.com/envscrub/envscrub/hook/record"
+	"github.com/envscrub/envscrub/policy"
+	"github.com/envscrub/envscrub/policy/spawn"
+)
+
+// OrderOf is what the shim is told of a decision at the config door, where the
+// runtime starts it with the scrubbed environment.
+func OrderOf(v *policy.View, d *policy.Decision) *order.Order {
+	o := &order.Order{
+		AgentOnly:       d.AgentOnly(),
+		Trust:           v.Spawn.Trust,
+		Dumpable:        v.Harden.Dumpable,
+		AllowVoid:       v.Harden.Privileged != "refuse",
+		DropSysAdmin:    v.Harden.DropSysAdmin,
+		NoNewPrivileges: v.Harden.NoNewPrivileges,
+		CoreLimit:       v.Harden.CoreLimit,
+		Diagnostics:     v.Harden.Diagnostics,
+	}
+	for _, r := range v.Spawn.Rules {
+		o.Rules = append(o.Rules, spawn.Rule{Command: r.Command, Allow: r.Allow})
+	}
+	if v.Redact.Output {
+		o.Redact = &order.Redact{Forms: v.Redact.Forms, Values: d.SecretValues()}
+	}
+	return o
+}
+
+// mountOrder is OrderOf at the mount door, where the runtime starts the shim with
+// env, all of it: what is to go is named, what is to come or to change is given.
+func mountOrder(v *policy.View, d *policy.Decision, env []string) *order.Order {
+	o := OrderOf(v, d)
+	type entry struct {
+		value string
+		times int
+	}
+	now := make(map[string]entry, len(env))
+	for _, e := range env {
+		name, value, _ := strings.Cut(e, "=")
+		now[name] = entry{value, now[name].times + 1}
+	}
+	stays := make(map[string]bool, len(env))
+	for _, e := range d.Agent() {
+		name, value, _ := strings.Cut(e, "=")
+		if now[name] == (entry{value, 1}) {
+			stays[name] = true
+		} else {
+			// New, changed, or there twice: which of the two a runtime passes on
+			// differs from one to the other.
+			o.Set = append(o.Set, e)
+		}
+	}
+	for _, e := range env {
+		name, _, _ := strings.Cut(e, "=")
+		if !stays[name] {
+			o.Remove = append(o.Remove, name)
+			stays[name] = true // named once
+		}
+	}
+	return o
+}
+
+// A verdict is the policy's on one container.
+type verdict struct {
+	id       string
+	file     *doc.File
+	view     *policy.View
+	decision *policy.Decision // none in mode off
+	env      []string         // what was decided on
+}
+
+// judge loads the policy and decides.
+func (h *Hook) judge(f *doc.File, id string) (*verdict, error) {
+	if !f.HasProcess() {
+		return nil, errors.New("read the configuration: process: it is missing")
+	}
+	options := policy.LoadOptions{Files: h.Policies}
+	if uid, ok := record.Rootless(); ok {
+		options.User, options.Lookup = true, lookup(uid)
+	}
+	p, err := policy.Load(options)
+	if err != nil {
+		return nil, err
+	}
+	x := &verdict{id: id, file: f}
+	if x.view, err = p.For(SubjectOf(f, id)); err != nil || x.view.Mode == policy.ModeOff {
+		return x, err
+	}
+	x.env = slices.DeleteFunc(slices.Clone(f.Env()), order.IsControl)
+	if x.decision, err = x.view.Decide(x.env); err != nil {
+		return nil, fmt.Errorf("read the configuration: process.env: %w", err)
+	}
+	return x, nil
+}
+
+// lookup is the environment for a rootless user's policy. Hooks have none but what their JSON
+// gives them, so the home directory is looked up where it is missing.
+func lookup(uid int) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		value, ok := os.LookupEnv(name)
+		if ok || name != "HOME" {
+			return value, ok
+		}
+		u, err := user.LookupUid(uid)
+		return u.Home, err == nil && u.Home != ""
+	}
+}
+
+// store is where records of creates are kept.
+func (h *Hook) store() (record.Store, error) {
+	if h.StateDir != "" {
+		return record.At(h.StateDir), nil
+	}
+	return record.Default()
+}
+
+// keep writes down what was done, without values.
+func (h *Hook) keep(x *verdict, bundle, door string) error {
+	store, err := h.store()
+	if err != nil {
+		return err
+	}
+	r := &record.Record{
+		ID: x.id, Bundle: bundle, Engine: audit.EngineOf(x.file.Annotations()), Image: ImageOf(x.file.Annotations()),
+		Profile: x.view.Profile, Mode: string(x.view.Mode), Door: door, Time: time.Now(),
+		Kept: len(x.decision.Container()),
+	}
+	for _, v := range x.decision.Variables {
+		if v.Fate != policy.FateKept {
+			r.Variables = append(r.Variables, record.Variable{Name: v.Name, Fate: string(v.Fate), Rule: v.Rule, At: v.At.String()})
+		}
+	}
+	r.Remember(x.env)
+	return store.Write(r)
+}
+
+// audit writes the line that the policy asks for. A line that cannot be written
+// is a warning, in strict mode a refusal.
+func (h *Hook) audit(x *verdict, door string, refusal error) error {
+	c := audit.Config{File: x.view.Audit.File, Metrics: x.view.Audit.Metrics}
+	if !c.Enabled() {
+		return nil
+	}
+	e := &audit.Event{
+		Door: door, Action: "create", Outcome: audit.Scrubbed, Engine: audit.EngineOf(x.file.Annotations()),
+		ID: x.id, Image: ImageOf(x.file.Annotations()), Profile: x.view.Profile,
+	}
+	switch {
+	case refusal != nil:
+		e.Outcome, e.Reason = audit.Refused, refusal.Error()
+	case x.view.Mode == policy.ModeObserve:
+		e.Outcome = audit.Observed
+	case x.view.Mode == policy.ModeOff:
+		e.Outcome = audit.Disabled
+	}
+	if x.decision != nil {
+		for _, v := range x.decision.Variables {
+			switch v.Fate {
+			case policy.FateRemoved:
+				e.Removed = append(e.Removed, audit.Name{Name: v.Name, Rule: v.Rule, At: v.At.String()})
+			case policy.FateSet:
+				e.Set++
+			case policy.FateUnset:
+				e.Unset++
+			case policy.FateAgent:
+				e.AgentOnly++
+			default:
+				e.Kept++
+			}
+		}
+	}
+	err := audit.Record(c, e)
+	if err != nil && !x.view.Strict {
+		h.Log.Warn(err)
+		err = nil
+	}
+	return err
+}
+
+// say logs names, never values.
+func (h *Hook) say(x *verdict) {
+	if x.decision == nil {
+		h.Log.Info("mode off, nothing is done")
+		return
+	}
+	h.Log.Info(x.decision.Summary())
+	if removed := x.decision.Removed(); len(removed) > 0 {
+		h.Log.Debug("removed: " + strings.Join(removed, " "))
+	}
+}

@@ -1,0 +1,206 @@
+package hook
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/sirupsen/logrus"
+	"golang.org/x/sys/unix"
+
+	"github.com/envscrub/envscrub/harden/mountns"
+	"github.com/envscrub/envscrub/hook/doc"
+	"github.com/envscrub/envscrub/policy"
+)
+
+// A Hook is one call of the OCI hook.
+type Hook struct {
+	Policies []string // policy files in place of the standard ones
+	StateDir string   // for the records, in place of the standard one
+	Log      *logrus.Logger
+}
+
+// Doors, as records and audit lines name them.
+const (
+	doorHook      = "hook"
+	doorPrecreate = "precreate"
+)
+
+// CreateRuntime takes the state of a container that is being created and sees to
+// it that its process starts scrubbed, or not at all.
+func (h *Hook) CreateRuntime(input []byte) error {
+	s, err := ParseState(input)
+	if err != nil {
+		return err
+	}
+	if s.Pid == 0 {
+		return errors.New("read the state: pid: it is missing; the hook belongs in the createRuntime stage")
+	}
+	path, err := s.Config()
+	if err != nil {
+		return err
+	}
+	f, err := doc.Open(path)
+	if err != nil {
+		return err
+	}
+	if err := s.describes(f); err != nil {
+		return err
+	}
+	if Sandbox(f.Annotations()) {
+		return nil
+	}
+	x, err := h.judge(f, s.ID)
+	if err != nil {
+		return err
+	}
+	h.say(x)
+	if x.view.Mode == policy.ModeOff {
+		return h.audit(x, doorHook, nil)
+	}
+	err = h.create(x, s)
+	return errors.Join(err, h.audit(x, doorHook, err))
+}
+
+// describes refuses a bundle whose config.json is not the one that the runtime
+// read, as far as that can be seen: crun's create -f names another file.
+func (s *State) describes(f *doc.File) error {
+	want := f.Annotations()
+	same := len(s.Annotations) == len(want)
+	for key, value := range s.Annotations {
+		same = same && want[key] == value
+	}
+	if !same {
+		return fmt.Errorf("read %s: its annotations are not the container's: the runtime was given another file, and a hook cannot know which", f.Path())
+	}
+	return nil
+}
+
+func (h *Hook) create(x *verdict, s *State) error {
+	if err := CheckCapabilities(x.file, x.view); err != nil {
+		return err
+	}
+	shim, err := FindShim(x.view)
+	if err != nil {
+		return err
+	}
+	injected, err := Injected(x.file, shim)
+	if err != nil {
+		return err
+	}
+	if injected {
+		return x.verify()
+	}
+	if err := h.keep(x, s.Bundle, doorHook); err != nil {
+		return err
+	}
+	root := s.Root
+	if root == "" {
+		root = rootPath(x.file)
+	}
+	command := Command{x.file.Args(), x.file.Env(), x.file.Cwd()}
+	message := mountOrder(x.view, x.decision, x.file.Env()).Encode()
+
+	// Whoever reads the file from now on sees what the container has; the runtime
+	// has read it before.
+	x.file.SetEnv(x.decision.Container())
+	if err := x.file.Save(); err != nil {
+		return err
+	}
+	return cover(s.Pid, root, command, shim, []byte(message))
+}
+
+// verify holds what the precreate stage made against the policy: what came later
+// (podman run --secret …,type=env) is not scrubbed, and the shim is not to be told
+// any more.
+func (x *verdict) verify() error {
+	if late := x.decision.Removed(); len(late) > 0 {
+		return fmt.Errorf("process.env: %s: added after the precreate hook, which could not see it; install the createRuntime hook alone", strings.Join(late, ", "))
+	}
+	return nil
+}
+
+// cover puts the shim over the entrypoint of a container whose process waits for
+// the hook, and leaves a process behind that takes it away again. An entrypoint
+// that is not there is the runtime's to complain about. It leaves the caller's
+// goroutine in the container's mount namespace.
+func cover(pid int, root string, command Command, shim string, message []byte) error {
+	file, err := unix.Open(shim, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return &os.PathError{Op: "open", Path: shim, Err: err}
+	}
+	ns, err := mountns.Open(pid)
+	if err != nil {
+		return err
+	}
+	if err := ns.Enter(); err != nil {
+		return err
+	}
+	dir, err := unix.Open(root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("open the root file system %s in the container's mount namespace: %w", root, err)
+	}
+	targets, err := Entrypoint(dir, command)
+	if err != nil || len(targets) == 0 {
+		return err
+	}
+	lifter, err := ns.NewLifter(file)
+	if err != nil {
+		return err
+	}
+	for _, target := range targets {
+		if err := lifter.Cover(target); err != nil {
+			return fmt.Errorf("put the shim over the entrypoint: %w", err)
+		}
+	}
+	return lifter.Start(message)
+}
+
+// Poststop forgets a container. One that is not known is no error, and neither is
+// a directory that is not there.
+func (h *Hook) Poststop(input []byte) error {
+	s, err := ParseState(input)
+	if err != nil {
+		return err
+	}
+	store, err := h.store()
+	if err != nil {
+		return err
+	}
+	return store.RemoveBundle(s.ID, s.Bundle)
+}
+
+// Precreate is Podman's own stage: it reads a configuration and writes the changed
+// one.
+func (h *Hook) Precreate(input []byte, out io.Writer) error {
+	f, err := doc.Parse(input)
+	if err != nil {
+		return fmt.Errorf("read standard input: %w", err)
+	}
+	if !Sandbox(f.Annotations()) {
+		x, err := h.judge(f, "")
+		if err != nil {
+			return err
+		}
+		if x.view.Mode != policy.ModeOff {
+			err = h.precreate(x)
+		}
+		if err := errors.Join(err, h.audit(x, doorPrecreate, err)); err != nil {
+			return err
+		}
+	}
+	if _, err := out.Write(f.Bytes()); err != nil {
+		return fmt.Errorf("write standard output: %w", err)
+	}
+	return nil
+}
+
+func (h *Hook) precreate(x *verdict) error {
+	shim, err := FindShim(x.view)
+	if err != nil {
+		return err
+	}
+	return Inject(x.file, x.view, x.decision, shim)
+}

@@ -1,0 +1,103 @@
+package hook
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/opencontainers/runc/libcontainer/user"
+	"golang.org/x/sys/unix"
+
+	"github.com/envscrub/envscrub/hook/doc"
+	"github.com/envscrub/envscrub/policy"
+)
+
+// imageKeys are the annotations in which engines name the image, the more
+// telling first: Podman, CRI-O, containerd (CRI), nerdctl.
+var imageKeys = [...]string{
+	"io.podman.annotations.image-name", // not by every Podman
+	"io.kubernetes.cri-o.ImageName",
+	"io.kubernetes.cri.image-name",
+	"org.opencontainers.image.ref.name",
+	"nerdctl/image",
+}
+
+// ImageOf names the image by the annotations of the engine, "" where none does
+// (Docker, Podman before 5).
+func ImageOf(annotations map[string]string) string {
+	for _, key := range imageKeys {
+		if name := annotations[key]; name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// Sandbox tells whether the annotations are those of a pod's pause container,
+// which runs no agent and is not touched.
+func Sandbox(annotations map[string]string) bool {
+	return annotations["io.kubernetes.cri.container-type"] == "sandbox" ||
+		annotations["io.kubernetes.cri-o.ContainerType"] == "sandbox"
+}
+
+// SubjectOf describes a container for the choice of a profile.
+func SubjectOf(f *doc.File, id string) policy.Subject {
+	annotations := f.Annotations()
+	return policy.Subject{
+		ContainerID: id,
+		Image:       ImageOf(annotations),
+		User:        userName(rootPath(f), f.UID()),
+		Args:        f.Args(),
+		Annotations: annotations,
+	}
+}
+
+// rootPath is where the root file system is, by a configuration that was read
+// from a bundle or, as in the precreate stage, from elsewhere; "" where that
+// cannot be told.
+func rootPath(f *doc.File) string {
+	path := f.Root().Path
+	switch {
+	case path == "", filepath.IsAbs(path):
+		return path
+	case f.Path() == "":
+		return ""
+	}
+	return filepath.Join(filepath.Dir(f.Path()), path)
+}
+
+// maxPasswd bounds what is read of the image's passwd file.
+const maxPasswd = 1 << 20
+
+// userName looks a user up in the container's own passwd file. The number stands for one that is
+// not there, or where the file cannot be read: images without it are common.
+func userName(root string, uid uint32) string {
+	number := strconv.FormatUint(uint64(uid), 10)
+	if root == "" {
+		return number
+	}
+	dir, err := unix.Open(root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return number
+	}
+	defer unix.Close(dir)
+	// Not blocking: the image may have a FIFO there.
+	fd, err := unix.Openat2(dir, "etc/passwd", &unix.OpenHow{
+		Flags:   unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC,
+		Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS,
+	})
+	if err != nil {
+		return number
+	}
+	file := os.NewFile(uintptr(fd), "passwd")
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return number
+	}
+	users, err := user.ParsePasswdFilter(io.LimitReader(file, maxPasswd), func(u user.User) bool { return u.Uid == int(uid) })
+	if err != nil || len(users) == 0 {
+		return number
+	}
+	return users[0].Name
+}
