@@ -73,7 +73,7 @@ func (v *view) strip() {
 
 // appendCodes appends the colour codes in raw[from:to] to dst, so that the text
 // behind an occurrence keeps its colour. A code in the middle of which the
-// occurrence starts is part of the value.
+// occurrence starts is part of the value, and one whose numbers are a value goes.
 func (v *view) appendCodes(dst []byte, start, from, to int) []byte {
 	lo, hi := 0, len(v.gaps)
 	for lo < hi {
@@ -88,6 +88,9 @@ func (v *view) appendCodes(dst []byte, start, from, to int) []byte {
 			break
 		}
 		if g.start < start {
+			continue
+		}
+		if hit, _ := v.r.set.find(v.raw[g.start:g.end], 0); hit >= 0 {
 			continue
 		}
 		dst = append(dst, v.raw[max(g.start, from):min(g.end, to)]...)

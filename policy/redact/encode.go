@@ -19,11 +19,15 @@ func (c *collector) base64(v, alphabet string) {
 		whole := 8 * (before + len(v)) / 6
 		c.add(e[first:whole])
 		c.add(e[first:]) // the last one as well, where nothing follows v
+		c.add(e[first:] + padding(e))
 	}
 	e := encode64(v, 0, alphabet)
+	e += padding(e)
 	c.columns(e, 64)
 	c.columns(e, 76)
 }
+
+func padding(e string) string { return "=="[:(4-len(e)%4)%4] }
 
 // encode64 returns v in base64 without padding, behind some zero bytes.
 func encode64(v string, before int, alphabet string) string {

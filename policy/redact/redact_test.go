@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-var colour = regexp.MustCompile(`\x1b\[[0-9;:]*[mK]`)
+var colour = regexp.MustCompile(`(\x1b\[[0-9;:]{0,46}[mK])+`)
 
 // naive is the definition, written as plainly as possible: mark every occurrence of every
 // value, in the text and in the text without its colour codes, join those that
@@ -52,7 +52,9 @@ func naive(values []string, text string) string {
 		}
 		if escapes {
 			for _, c := range codes {
-				if c[0] >= s.start && c[1] <= s.end && c[0] >= done {
+				if c[0] >= s.start && c[1] <= s.end && c[0] >= done && !slices.ContainsFunc(values, func(v string) bool {
+					return strings.Contains(text[c[0]:c[1]], v)
+				}) {
 					out.WriteString(text[c[0]:c[1]])
 				}
 			}

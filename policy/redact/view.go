@@ -121,10 +121,10 @@ type progress struct {
 //
 // Occurrences that overlap are one: every byte of each is gone, and one
 // placeholder stands for them all. So occurrences are taken by their start, each
-// the longest there, the overlapping ones too. One that lies behind limit waits,
-// unless all before it is dealt with.
+// the longest there, the overlapping ones too. One that starts behind limit waits,
+// for one that starts before it may yet join it to what was replaced.
 func (v *view) replace(dst []byte, p *progress, limit int) []byte {
-	for s := v.peek(); s.start >= 0 && s.start <= max(limit, p.done); s = v.peek() {
+	for s := v.peek(); s.start >= 0 && (s.start <= limit || s.start < p.cover); s = v.peek() {
 		v.take()
 		if s.start >= p.cover {
 			if s.start > p.done {

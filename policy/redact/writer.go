@@ -186,8 +186,11 @@ func (w *Writer) expire() {
 		return
 	}
 	if letters(w.tail[max(w.p.cover, w.p.held):]) <= maxGlimpse {
-		w.put(w.tail[w.p.done:])
-		w.p.done = len(w.tail)
+		// Half a colour code and then a placeholder would be neither.
+		if open := w.r.view(w.tail).open; open > w.p.done {
+			w.put(w.tail[w.p.done:open])
+			w.p.done = open
+		}
 		return
 	}
 	w.put([]byte(Placeholder))
