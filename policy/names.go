@@ -19,9 +19,6 @@ const minProtected = redact.MinLength
 // diagnostics are the runtimes whose diagnostic doors harden.diagnostics can close.
 var diagnostics = []string{"dotnet", "java", "node", "python"}
 
-// Redactor replaces known values in a stream.
-type Redactor = redact.Redactor
-
 // IsSensitiveName says whether the built-in rules take a variable of this name.
 func IsSensitiveName(name string) bool { return builtin.IsSensitiveName(name) }
 

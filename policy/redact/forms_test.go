@@ -106,7 +106,7 @@ func TestFormsOfRealTools(t *testing.T) {
 		{"bash", `set -x; : "$V"`, "+ : ''\n"},
 		{"bash", `declare -p V`, `declare -x V=""` + "\n"},
 		{"sh", `export -p | grep "^export V="`, "export V=''\n"},
-		{"base64", `printf %s "$V" | base64`, "\n\n"},
+		{"base64", `printf %s "$V" | base64`, "\n\n\n"},
 		{"base64", `printf %s "$V" | base64 -w0`, ""},
 		{"xxd", `printf %s "$V" | xxd -p`, "\n\n\n\n\n"},
 		{"python3", `python3 -c 'import os,json; print(json.dumps(os.environ["V"]))'`, `""` + "\n"},
