@@ -84,8 +84,10 @@ it to on purpose, has it.`,
 		newUninstall(a),
 		newStatus(a),
 		newScan(a),
+		newVerify(a),
 		newVersion(a),
 		newMan(),
+		newProbe(a),
 	)
 	for _, cmd := range root.Commands() {
 		usageArgs(cmd)
