@@ -1,0 +1,75 @@
+package regs
+
+// AMD64 is the kernel's struct user_regs_struct: what PTRACE_GETREGS gives to a
+// 64-bit tracer, for a 32-bit program too.
+type AMD64 struct {
+	R15, R14, R13, R12, Rbp, Rbx, R11, R10, R9, R8 uint64
+	Rax, Rcx, Rdx, Rsi, Rdi, OrigRax, Rip, Cs      uint64
+	Eflags, Rsp, Ss, FsBase, GsBase                uint64
+	Ds, Es, Fs, Gs                                 uint64
+}
+
+const (
+	amd64UserCS32  = 0x23
+	amd64Prctl     = 157
+	amd64Prctl32   = 172
+	amd64Execve    = 59
+	amd64Execve32  = 11
+	amd64CallBytes = 2 // syscall, and int 0x80; sysenter returns behind an int 0x80
+)
+
+// Compat reports whether the program is a 32-bit one.
+func (r *AMD64) Compat() bool { return r.Cs == amd64UserCS32 }
+
+// SP is the stack pointer.
+func (r *AMD64) SP() uint64 {
+	if r.Compat() {
+		return r.Rsp & 0xffffffff
+	}
+	return r.Rsp
+}
+
+// Prctl makes the system call at whose entry the thread stands a prctl.
+func (r *AMD64) Prctl(option, argument uint64) {
+	if r.Compat() {
+		r.OrigRax, r.Rbx, r.Rcx = amd64Prctl32, option, argument
+		return
+	}
+	r.OrigRax, r.Rdi, r.Rsi = amd64Prctl, option, argument
+}
+
+// Result is what a system call returned, at its exit.
+func (r *AMD64) Result() int64 {
+	if r.Compat() {
+		return int64(int32(r.Rax))
+	}
+	return int64(r.Rax)
+}
+
+// Again makes the thread run the system call that it was about to make at
+// entry.
+func (r *AMD64) Again(entry *AMD64) {
+	*r = *entry
+	r.Rax = entry.OrigRax
+	r.Rip -= amd64CallBytes
+	r.OrigRax = ^uint64(0) // no system call: nothing for the kernel to restart
+}
+
+// Execve makes a thread that runs no system call execute the instruction at
+// call, a system call, as execve.
+func (r *AMD64) Execve(call, path, argv, envp uint64) {
+	r.Rip, r.OrigRax = call, ^uint64(0)
+	if r.Compat() {
+		r.Rax, r.Rbx, r.Rcx, r.Rdx = amd64Execve32, path, argv, envp
+		return
+	}
+	r.Rax, r.Rdi, r.Rsi, r.Rdx = amd64Execve, path, argv, envp
+}
+
+// CallInstruction is the system call instruction to look for in the vdso.
+func (r *AMD64) CallInstruction() []byte {
+	if r.Compat() {
+		return []byte{0xcd, 0x80}
+	}
+	return []byte{0x0f, 0x05}
+}
