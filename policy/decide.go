@@ -29,6 +29,8 @@ const (
 type verdict struct {
 	name, value string
 	entry       string
+	hash        uint64
+	small       bool // the name has small letters
 	text, group string
 	earlier     int32 // the earlier duplicate, +1
 	rule        int32
@@ -149,10 +151,10 @@ func split(env []string, w []verdict) error {
 		}
 		x := &w[i]
 		x.entry, x.name, x.value = entry, name, value
-		hash, _ := hashName(name)
-		slot := hash & mask
+		x.hash, x.small = hashName(name)
+		slot := x.hash & mask
 		for ; slots[slot] != 0; slot = (slot + 1) & mask {
-			if before := &w[slots[slot]-1]; before.name == name {
+			if before := &w[slots[slot]-1]; before.hash == x.hash && before.name == name {
 				before.shadowed = true
 				x.earlier = slots[slot]
 				break
@@ -177,19 +179,18 @@ func (v *View) byName(w []verdict, grants *matcher, trusted bool, changed func(n
 			x.removed, x.cause = true, byControl
 			continue
 		}
-		hash, small := hashName(x.name)
 		folded := x.name
-		if small {
+		if x.small {
 			folded = fold(folded)
 		}
-		v.matcher.lookup(folded, hash, &h)
+		v.matcher.lookup(folded, x.hash, &h)
 		x.explicit = changed != nil && changed(x.name, x.value) && !h.has(classLocked)
 		x.keep, x.held, x.unset = h.has(classKeep), h.has(classHeld), h.has(classUnset) && !x.explicit
 		if x.unset {
 			x.unsetBy = h.rule(classUnset)
 		}
 		if grants != nil {
-			grants.lookup(folded, hash, &g)
+			grants.lookup(folded, x.hash, &g)
 		}
 		switch {
 		case grants != nil && g.has(classGrant):

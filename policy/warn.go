@@ -1,0 +1,95 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/envscrub/envscrub/policy/builtin"
+)
+
+// Warning is something in a valid policy that its author may not have meant.
+type Warning struct {
+	Position Position
+	Text     string
+}
+
+// Warnings lists what `envscrub check` should say about a policy. Names and places only.
+func (p *Policy) Warnings() []Warning {
+	warnings := p.base.warnings("")
+	for i := range p.profiles {
+		warnings = append(warnings, p.profiles[i].layer.warnings("profile."+p.profiles[i].name+".")...)
+	}
+	return warnings
+}
+
+func (l *layer) warnings(prefix string) []Warning {
+	var list []Warning
+	warn := func(at Position, key, text string) {
+		list = append(list, Warning{at, prefix + key + ": " + text})
+	}
+	for _, lists := range []struct {
+		key   string
+		items []item
+	}{{"allow", l.allow}, {"overrides", l.overrides}} {
+		for _, a := range lists.items {
+			if !isGlob(a.text) {
+				continue
+			}
+			if example := readmits(a.text); example != "" {
+				warn(a.at, lists.key, a.text+" lets names through that look like credentials, such as "+example+"; list the names instead")
+			}
+		}
+	}
+	switch l.mode.value {
+	case ModeObserve:
+		warn(l.mode.at, "mode", "observe only reports, nothing is removed")
+	case ModeOff:
+		warn(l.mode.at, "mode", "off leaves containers unscrubbed")
+	}
+	if l.dumpable.value == "off" {
+		what := "off lets every process of the same user read the agent's environment"
+		if len(l.keep)+len(l.presets) > 0 {
+			what += "; agent.keep needs the guard"
+		}
+		warn(l.dumpable.at, "harden.dumpable", what)
+	}
+	for i := range l.groups {
+		if g := &l.groups[i]; !g.on && g.name == "loader" {
+			warn(g.at, "groups.loader", "off lets LD_PRELOAD and its like into every process")
+		}
+	}
+	// report: credentials-binding PR#80, slicc PR#1010: ignored, but said by name
+	for i := range l.known {
+		switch s := &l.known[i]; {
+		case s.value == "":
+			warn(s.at, "secrets", s.source+" is empty")
+		case len(s.value) < minProtected:
+			warn(s.at, "secrets", s.source+" is shorter than 8 characters and is ignored: it would occur by chance")
+		case published(s.value):
+			warn(s.at, "secrets", s.source+" is a published default; only a variable that equals it is removed")
+		}
+	}
+	for _, d := range l.deny {
+		if vital(fold(d.text)) {
+			warn(d.at, "deny", d.text+" is one of the names without which programs do not start")
+		}
+	}
+	return list
+}
+
+// readmits gives a name that looks like a credential and that the glob lets through, or "".
+func readmits(pattern string) string {
+	upper := fold(pattern)
+	p := compileGlob(upper)
+	for _, word := range []string{"API_KEY", "TOKEN", "SECRET", "PASSWORD"} {
+		for _, name := range []string{
+			strings.ReplaceAll(upper, "*", word),
+			strings.Replace(strings.Replace(upper, "*", "X", strings.Count(upper, "*")-1), "*", word, 1),
+			"X_" + word, word + "_X", word,
+		} {
+			if !isGlob(name) && p.match(name) && builtin.IsSensitiveName(name) {
+				return name
+			}
+		}
+	}
+	return ""
+}
