@@ -80,6 +80,8 @@ it to on purpose, has it.`,
 	root.AddCommand(
 		newExplain(a),
 		newCheck(a),
+		newRedact(a),
+		newMonitor(),
 		newInstall(a),
 		newUninstall(a),
 		newStatus(a),
