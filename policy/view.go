@@ -52,7 +52,7 @@ type SpawnPolicy struct {
 // ExecPolicy is what holds for processes that an engine starts in a running container.
 type ExecPolicy struct {
 	Allow   []string // names or globs that an exec gets, exactly denied ones included
-	Unknown string   // without a record of the container's own environment: "scrub" (default) takes every variable as inherited, "pass" as explicit
+	Unknown string   // without a record of the container's own environment: "pass" (default) takes every variable as explicit, "scrub" as inherited
 }
 
 // HookProgram is a [[hook]]: a program that gets the context as JSON and returns a new one.
@@ -267,7 +267,7 @@ func (v *View) fill(s *Subject) error {
 		v.Harden.Diagnostics = l.diagnostics.value
 	}
 	v.Spawn = SpawnPolicy{Rules: l.rules, Trust: texts(l.trust)}
-	v.Exec = ExecPolicy{Allow: texts(l.execAllow), Unknown: cmp.Or(l.execUnknown.value, "scrub")}
+	v.Exec = ExecPolicy{Allow: texts(l.execAllow), Unknown: cmp.Or(l.execUnknown.value, "pass")}
 	v.Hooks = l.hooks
 	v.Redact = Redact{Forms: l.redactForms.value, Output: l.redactOutput.value}
 	if l.redactForms.at == (Position{}) {

@@ -40,6 +40,7 @@ type Record struct {
 	Kept    int       `json:"kept"` // how many variables the container has
 
 	Variables []Variable `json:"variables"`
+	Grants    []string   `json:"grants,omitempty"` // names that the container asked for and got
 
 	key    []byte
 	hashes map[string][]digest
@@ -120,6 +121,9 @@ func (r *Record) encode() []byte {
 		}
 		b = append(b, '\n')
 	}
+	for _, name := range r.Grants {
+		b = append(strconv.AppendQuote(append(b, "grant "...), name), '\n')
+	}
 	names := make([]string, 0, len(r.hashes))
 	for name := range r.hashes {
 		names = append(names, name)
@@ -174,6 +178,10 @@ func decode(data []byte) (*Record, error) {
 				}
 			}
 			r.Variables = append(r.Variables, v)
+		case word == "grant":
+			var name string
+			name, _, err = unquote(rest)
+			r.Grants = append(r.Grants, name)
 		case word == "hash":
 			var d digest
 			sum, name, _ := strings.Cut(rest, " ")

@@ -1,0 +1,289 @@
+package wrapper
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/envscrub/envscrub/harden/order"
+	"github.com/envscrub/envscrub/hook"
+	"github.com/envscrub/envscrub/hook/audit"
+	"github.com/envscrub/envscrub/hook/doc"
+	"github.com/envscrub/envscrub/hook/record"
+	"github.com/envscrub/envscrub/policy"
+)
+
+// door is what records and audit lines call the wrapper.
+const door = "runtime"
+
+// sweepLooks is how many old records each create looks at.
+const sweepLooks = 3
+
+// create rewrites the bundle's config.json. When it fails, that file is as it was.
+func (w *wrapper) create() error {
+	id := w.cmd.operand(0)
+	if err := record.CheckID(id); err != nil {
+		return err
+	}
+	bundle, err := absolute(w.cmd.args.get("bundle"))
+	if err != nil {
+		return fmt.Errorf("find the bundle: %w", err)
+	}
+	path, err := w.config(bundle)
+	if err != nil {
+		return err
+	}
+	f, err := doc.Open(path)
+	if err != nil {
+		return err
+	}
+	if hook.Sandbox(f.Annotations()) || !f.HasProcess() {
+		// A pause container runs no agent. Without a process there is no
+		// environment, and the runtime has the word.
+		return nil
+	}
+	p, err := policy.Load(w.load)
+	if err != nil {
+		return err
+	}
+	v, granted, refused, err := hook.ViewOf(p, f, id)
+	if err != nil {
+		return err
+	}
+	c := &creation{w: w, file: f, view: v, granted: granted, id: id, bundle: bundle}
+	for _, name := range refused {
+		w.log.warn("the container asks for " + name + ", which the policy's overrides do not name; it is not honoured")
+	}
+	if v.Mode == policy.ModeOff {
+		w.log.info("mode off: nothing is done")
+		_, err = c.remember(nil, nil)
+	} else {
+		err = c.inject()
+	}
+	return errors.Join(err, w.audit(v, c.event("create"), c.decision, err))
+}
+
+// A creation is one create or run.
+type creation struct {
+	w        *wrapper
+	file     *doc.File
+	view     *policy.View
+	decision *policy.Decision
+	granted  []string
+	id       string
+	bundle   string
+}
+
+// inject decides, edits the document, keeps the record and saves.
+func (c *creation) inject() error {
+	f, v := c.file, c.view
+	shim, err := hook.FindShim(v)
+	if err != nil {
+		return err
+	}
+	strip(f, shim)
+	env := f.Env()
+	d, err := v.Decide(env)
+	if err != nil {
+		return fmt.Errorf("read %s: process.env: %w", f.Path(), err)
+	}
+	c.decision = d
+	if err := c.exposed(); err != nil {
+		return err
+	}
+	if v.Mode == policy.ModeEnforce {
+		if err := hook.Inject(f, v, d, shim); err != nil {
+			return fmt.Errorf("change %s: %w", f.Path(), err)
+		}
+	}
+	undo, err := c.remember(d, env)
+	if err != nil {
+		return err
+	}
+	if err := f.Save(); err != nil {
+		return errors.Join(err, undo())
+	}
+	c.w.log.info(d.Summary())
+	if removed := d.Removed(); len(removed) > 0 {
+		c.w.log.verbose("removed: " + strings.Join(removed, " "))
+	}
+	return nil
+}
+
+// config is the file that the runtime will read: crun can be told another, which it
+// looks for from where it was started, except under the usual name.
+func (w *wrapper) config(bundle string) (string, error) {
+	const usual = "config.json"
+	name := w.cmd.args.get("config")
+	switch {
+	case name == "" || name == usual:
+		return filepath.Join(bundle, usual), nil
+	case filepath.IsAbs(name):
+		return name, nil
+	}
+	dir, err := absolute(filepath.Dir(name))
+	if err != nil {
+		return "", fmt.Errorf("find the configuration: %w", err)
+	}
+	return filepath.Join(dir, filepath.Base(name)), nil
+}
+
+// strip takes out what an earlier create of the same bundle put in, and every
+// control variable, which only the doors may set.
+func strip(f *doc.File, shim string) {
+	ours := map[string]bool{}
+	f.RemoveMounts(func(m doc.Mount) bool {
+		is := sameFile(m.Source, shim)
+		if is {
+			ours[m.Destination] = true
+		}
+		return is
+	})
+	if args := f.Args(); len(args) > 1 && ours[args[0]] {
+		f.SetArgs(args[1:])
+	}
+	f.SetEnv(slices.DeleteFunc(slices.Clone(f.Env()), order.IsControl))
+}
+
+func sameFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+// exposed reports known values in what everybody can read: the arguments stand in
+// /proc/<pid>/cmdline, annotations in the engine's records.
+//
+// report: PleasePrompto/ductor#187, agent-of-empires PR#647, Kuberwastaken/claurst#211, cluesmith/codev#1697
+func (c *creation) exposed() error {
+	f := c.file
+	secrets := c.decision.SecretValues()
+	var places []string
+	look := func(place, text string) {
+		for _, secret := range secrets {
+			if len(secret) >= 8 && strings.Contains(text, secret) {
+				places = append(places, place)
+				return
+			}
+		}
+	}
+	for i, arg := range f.Args() {
+		look(fmt.Sprintf("process.args[%d]", i), arg)
+	}
+	for _, key := range slices.Sorted(maps.Keys(f.Annotations())) {
+		look("annotation "+key, f.Annotations()[key])
+	}
+	if len(places) == 0 {
+		return nil
+	}
+	text := "the value of a secret stands in " + strings.Join(places, ", ") + ", where every process can read it"
+	if c.view.Strict {
+		return errors.New(text + "; the policy is strict and refuses that")
+	}
+	c.w.log.warn(text)
+	return nil
+}
+
+// remember keeps the record, and returns how to take it back. Without a decision
+// there is nothing to compare an exec with; that the container is left alone is
+// remembered all the same.
+func (c *creation) remember(d *policy.Decision, env []string) (func() error, error) {
+	store, err := record.Default()
+	if err != nil {
+		return nil, err
+	}
+	root := c.w.low.stateRoot(c.w.cmd)
+	if _, err := os.Lstat(filepath.Join(root, c.id)); err == nil {
+		if _, err := store.Read(c.id, root); err == nil {
+			// A container of this id is there, so that the runtime will refuse this
+			// one; the record is the other's.
+			return func() error { return nil }, nil
+		}
+	}
+	store.Sweep(sweepLooks)
+	r := &record.Record{
+		ID: c.id, Root: root, Bundle: c.bundle, Runtime: c.w.low.path, Engine: audit.EngineOf(c.file.Annotations()),
+		Image: hook.ImageOf(c.file.Annotations()), Profile: c.view.Profile, Mode: string(c.view.Mode), Door: door,
+		Time: time.Now(), Grants: c.granted,
+	}
+	if d != nil {
+		r.Kept = len(d.Container())
+		for _, x := range d.Variables {
+			if x.Fate != policy.FateKept {
+				r.Variables = append(r.Variables, record.Variable{Name: x.Name, Fate: string(x.Fate), Rule: x.Rule, At: x.At.String()})
+			}
+		}
+	}
+	if err := r.Remember(env); err != nil {
+		return nil, err
+	}
+	if err := store.Write(r); err != nil {
+		return nil, err
+	}
+	return func() error { return store.Remove(c.id, root) }, nil
+}
+
+func (c *creation) event(action string) *audit.Event {
+	return &audit.Event{
+		Door: door, Action: action, ID: c.id, Profile: c.view.Profile,
+		Engine: audit.EngineOf(c.file.Annotations()), Image: hook.ImageOf(c.file.Annotations()),
+	}
+}
+
+// audit writes the line that the policy asks for. One that cannot be written refuses
+// the container where the policy is strict.
+func (w *wrapper) audit(v *policy.View, e *audit.Event, d *policy.Decision, refusal error) error {
+	c := audit.Config{File: v.Audit.File, Metrics: v.Audit.Metrics}
+	if !c.Enabled() {
+		return nil
+	}
+	switch {
+	case refusal != nil:
+		e.Outcome, e.Reason = audit.Refused, refusal.Error()
+	case v.Mode == policy.ModeOff:
+		e.Outcome = audit.Disabled
+	case v.Mode == policy.ModeObserve:
+		e.Outcome = audit.Observed
+	default:
+		e.Outcome = audit.Scrubbed
+	}
+	if d != nil {
+		e.Take(d)
+	}
+	err := audit.Record(c, e)
+	if err != nil && !v.Strict {
+		w.log.warn(err.Error())
+		return nil
+	}
+	return err
+}
+
+// forget removes the record of a container that a delete will take away: one that
+// no longer runs, or is deleted by force. A delete that the runtime refuses must not make the
+// container unknown.
+func (w *wrapper) forget() {
+	id := w.cmd.operand(0)
+	if len(w.cmd.args.operands) != 1 || record.CheckID(id) != nil || w.cmd.args.has("regex") {
+		return
+	}
+	root := w.low.stateRoot(w.cmd)
+	if !w.cmd.args.has("force") {
+		if s, err := stateOf(root, id); err == nil && s.alive() || errors.Is(err, errNoState) {
+			return
+		}
+	}
+	if store, err := record.Default(); err == nil {
+		_ = store.Remove(id, root) // the next creates sweep what stays
+	}
+}

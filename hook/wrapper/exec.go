@@ -1,0 +1,156 @@
+package wrapper
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/envscrub/envscrub/harden/order"
+	"github.com/envscrub/envscrub/hook/audit"
+	"github.com/envscrub/envscrub/hook/doc"
+	"github.com/envscrub/envscrub/hook/record"
+	"github.com/envscrub/envscrub/policy"
+)
+
+// An execution is one exec.
+type execution struct {
+	w      *wrapper
+	id     string
+	root   string // the runtime's state
+	record *record.Record
+	view   *policy.View
+	took   *policy.Decision
+}
+
+// exec filters the environment that a process in a running container is to get.
+func (w *wrapper) exec() error {
+	x := &execution{w: w, id: w.cmd.operand(0), root: w.low.stateRoot(w.cmd)}
+	if err := record.CheckID(x.id); err != nil {
+		return err
+	}
+	store, err := record.Default()
+	if err != nil {
+		return err
+	}
+	x.record, err = store.Read(x.id, x.root)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	ours := x.record != nil || x.injected()
+	if x.record != nil && x.record.Mode == string(policy.ModeOff) {
+		return nil
+	}
+	if err := x.choose(); err != nil {
+		return err
+	}
+	if !ours && x.view.Exec.Unknown != "scrub" {
+		return nil
+	}
+	if w.cmd.args.has("process") {
+		err = x.processFile()
+	} else {
+		err = x.flags()
+	}
+	e := &audit.Event{Door: door, Action: "exec", ID: x.id, Profile: x.view.Profile}
+	if x.record != nil {
+		e.Engine, e.Image = x.record.Engine, x.record.Image
+	}
+	return errors.Join(err, w.audit(x.view, e, x.took, err))
+}
+
+// choose takes the profile that the container was created with, in the policy as it
+// is now.
+func (x *execution) choose() error {
+	p, err := policy.Load(x.w.load)
+	if err != nil {
+		return err
+	}
+	s := policy.Subject{ContainerID: x.id}
+	if r := x.record; r != nil {
+		s.Profile, s.Image, s.Grant = r.Profile, r.Image, r.Grants
+	}
+	x.view, err = p.For(s)
+	return err
+}
+
+// injected tells, where there is no record, whether the container was created
+// through us all the same: its configuration has the order for the shim.
+func (x *execution) injected() bool {
+	s, err := stateOf(x.root, x.id)
+	if err != nil {
+		return false
+	}
+	f, err := doc.Open(filepath.Join(s.bundle, "config.json"))
+	return err == nil && slices.ContainsFunc(f.Env(), order.IsControl)
+}
+
+// decide filters an environment for a command. Without a record nothing is known to
+// be set on purpose.
+func (x *execution) decide(where string, env []string, command string) ([]string, error) {
+	changed := func(string, string) bool { return false }
+	if x.record != nil {
+		changed = x.record.Changed()
+	}
+	d, err := x.view.DecideExec(slices.DeleteFunc(slices.Clone(env), order.IsControl), changed, command)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", where, err)
+	}
+	x.took = d
+	if removed := d.Removed(); len(removed) > 0 {
+		x.w.log.verbose("removed from exec: " + strings.Join(removed, " "))
+	}
+	return d.Container(), nil
+}
+
+func first(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+// filter puts the filtered environment into a document.
+func (x *execution) filter(f *doc.File, key string) error {
+	env, err := x.decide(f.Path()+": "+key, f.Env(), first(f.Args()))
+	if err == nil {
+		f.SetEnv(env)
+	}
+	return err
+}
+
+// processFile rewrites the file that the engine gave with --process. One that is no
+// file but a descriptor of ours is read, and handed on by another.
+func (x *execution) processFile() error {
+	path := x.w.cmd.args.get("process")
+	if !isDescriptor(path) {
+		f, err := doc.OpenProcess(path)
+		if err != nil {
+			return err
+		}
+		if err := x.filter(f, "env"); err != nil {
+			return err
+		}
+		return f.Save()
+	}
+	data, err := readStream(path)
+	if err != nil {
+		return err
+	}
+	f, err := doc.ParseProcess(data)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	if err := x.filter(f, "env"); err != nil {
+		return err
+	}
+	hand, err := handOver(f.Bytes(), x.w.cmd.args.get("preserve-fds"))
+	if err != nil {
+		return err
+	}
+	x.w.cmd.drop("process")
+	x.w.cmd.insert("--process", hand)
+	return nil
+}
