@@ -30,11 +30,7 @@ const (
 
 // CreateRuntime takes the state of a container that is being created and sees to
 // it that its process starts scrubbed, or not at all.
-func (h *Hook) CreateRuntime(input []byte) error {
-	s, err := ParseState(input)
-	if err != nil {
-		return err
-	}
+func (h *Hook) CreateRuntime(s *State) error {
 	if s.Pid == 0 {
 		return errors.New("read the state: pid: it is missing; the hook belongs in the createRuntime stage")
 	}
@@ -64,20 +60,6 @@ func (h *Hook) CreateRuntime(input []byte) error {
 	return errors.Join(err, h.audit(x, doorHook, err))
 }
 
-// describes refuses a bundle whose config.json is not the one that the runtime
-// read, as far as that can be seen: crun's create -f names another file.
-func (s *State) describes(f *doc.File) error {
-	want := f.Annotations()
-	same := len(s.Annotations) == len(want)
-	for key, value := range s.Annotations {
-		same = same && want[key] == value
-	}
-	if !same {
-		return fmt.Errorf("read %s: its annotations are not the container's: the runtime was given another file, and a hook cannot know which", f.Path())
-	}
-	return nil
-}
-
 func (h *Hook) create(x *verdict, s *State) error {
 	if err := CheckCapabilities(x.file, x.view); err != nil {
 		return err
@@ -93,23 +75,25 @@ func (h *Hook) create(x *verdict, s *State) error {
 	if injected {
 		return x.verify()
 	}
-	if err := h.keep(x, s.Bundle, doorHook); err != nil {
-		return err
-	}
-	root := s.Root
-	if root == "" {
-		root = rootPath(x.file)
-	}
 	command := Command{x.file.Args(), x.file.Env(), x.file.Cwd()}
 	message := mountOrder(x.view, x.decision, x.file.Env()).Encode()
 
-	// Whoever reads the file from now on sees what the container has; the runtime
-	// has read it before.
-	x.file.SetEnv(x.decision.Container())
-	if err := x.file.Save(); err != nil {
+	// The files are written while the kernel works on the mounts. Writing must not
+	// see the mount namespace that cover enters: it has a thread of its own.
+	written := make(chan error, 1)
+	go func() { written <- h.write(x, s) }()
+	err = cover(s.Pid, s.rootPath(x.file), command, shim, []byte(message))
+	return errors.Join(err, <-written)
+}
+
+// write leaves a record, and the scrubbed environment in config.json for whoever
+// reads it from now on; the runtime has read it before.
+func (h *Hook) write(x *verdict, s *State) error {
+	if err := h.keep(x, s.Bundle, doorHook); err != nil {
 		return err
 	}
-	return cover(s.Pid, root, command, shim, []byte(message))
+	x.file.SetEnv(x.decision.Container())
+	return x.file.Save()
 }
 
 // verify holds what the precreate stage made against the policy: what came later
@@ -160,11 +144,7 @@ func cover(pid int, root string, command Command, shim string, message []byte) e
 
 // Poststop forgets a container. One that is not known is no error, and neither is
 // a directory that is not there.
-func (h *Hook) Poststop(input []byte) error {
-	s, err := ParseState(input)
-	if err != nil {
-		return err
-	}
+func (h *Hook) Poststop(s *State) error {
 	store, err := h.store()
 	if err != nil {
 		return err

@@ -1,12 +1,12 @@
 package hook
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
+	"strconv"
 	"strings"
 
 	"github.com/sirupsen/logrus"
@@ -38,23 +38,45 @@ options:
 // line on stderr, and then the container must not start.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	o, err := parseArgs(args)
+	var input []byte
 	if err == nil && o.print != "" {
 		_, err = io.WriteString(stdout, o.print)
 	} else {
 		// Read before anything can go wrong: see ReadInput.
-		input, e := ReadInput(stdin, MaxState)
-		if err == nil {
+		var e error
+		if input, e = ReadInput(stdin); err == nil {
 			err = e
 		}
 		if err == nil {
 			err = o.run(input, stdout, stderr)
 		}
 	}
-	if err != nil {
-		fmt.Fprintf(stderr, "envscrub-hook: %s\n", oneLine(err))
-		return 1
+	if err == nil {
+		return 0
 	}
-	return 0
+	line := "envscrub-hook: " + oneLine(err) + "\n"
+	_, _ = io.WriteString(stderr, line)
+	if o.state != nil && nobodyReads(stderr) {
+		tell(o.state.Pid, line)
+	}
+	return 1
+}
+
+// nobodyReads tells whether stderr is /dev/null, as crun gives it to a hook.
+func nobodyReads(stderr io.Writer) bool {
+	file, ok := stderr.(*os.File)
+	return ok && sameFile("/proc/self/fd/"+strconv.Itoa(int(file.Fd())), os.DevNull)
+}
+
+// tell writes why a container does not start to the standard error that it would have had: from crun its
+// user gets no more than "error executing hook" otherwise.
+func tell(pid int, line string) {
+	fd, err := unix.Open(fmt.Sprintf("/proc/%d/fd/2", pid), unix.O_WRONLY|unix.O_APPEND|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	_, _ = unix.Write(fd, []byte(line))
 }
 
 // oneLine keeps an error from breaking out of its line.
@@ -75,6 +97,7 @@ type options struct {
 	stage             string
 	log, level, forms string
 	print             string
+	state             *State // but for precreate
 }
 
 func parseArgs(args []string) (*options, error) {
@@ -134,39 +157,38 @@ func version() string {
 	return "(devel)"
 }
 
-func (o *options) run(input []byte, stdout, stderr io.Writer) error {
-	stage := o.stage
-	if stage == "" {
-		var err error
-		if stage, err = stageOf(input); err != nil {
+func (o *options) run(input []byte, stdout, stderr io.Writer) (err error) {
+	if o.stage != "precreate" {
+		if o.state, err = ParseState(input); err != nil {
 			return err
 		}
 	}
-	closeLog, err := o.openLog(input, stage, stderr)
+	if o.stage == "" {
+		if o.stage, err = stageOf(o.state); err != nil {
+			return err
+		}
+	}
+	closeLog, err := o.openLog(stderr)
 	if err != nil {
 		return err
 	}
-	switch stage {
+	switch o.stage {
 	case "createRuntime", "prestart": // CRI-O's files still say prestart, and run it as createRuntime
-		err = o.CreateRuntime(input)
+		err = o.CreateRuntime(o.state)
 	case "precreate":
 		err = o.Precreate(input, stdout)
 	case "poststop":
-		err = o.Poststop(input)
+		err = o.Poststop(o.state)
 	case "createContainer", "startContainer", "poststart":
-		err = fmt.Errorf("stage %s: nothing can be scrubbed there; the hook belongs in createRuntime", stage)
+		err = fmt.Errorf("stage %s: nothing can be scrubbed there; the hook belongs in createRuntime", o.stage)
 	default:
-		err = fmt.Errorf("unknown stage %q: createRuntime, precreate or poststop", stage)
+		err = fmt.Errorf("unknown stage %q: createRuntime, precreate or poststop", o.stage)
 	}
 	return errors.Join(err, closeLog())
 }
 
 // stageOf tells by the state which stage this must be.
-func stageOf(input []byte) (string, error) {
-	s, err := ParseState(input)
-	if err != nil {
-		return "", fmt.Errorf("no stage was given: %w", err)
-	}
+func stageOf(s *State) (string, error) {
 	switch s.Status {
 	case "creating", "created":
 		return "createRuntime", nil
@@ -179,24 +201,25 @@ func stageOf(input []byte) (string, error) {
 // openLog sets the log up. Without --log it is standard error, unless that is the
 // container's own or somebody's terminal, as with crun in the foreground: what a user sees must be what it
 // was without envscrub.
-func (o *options) openLog(input []byte, stage string, stderr io.Writer) (func() error, error) {
+func (o *options) openLog(stderr io.Writer) (func() error, error) {
 	level, err := logrus.ParseLevel(o.level)
 	if err != nil {
 		return nil, fmt.Errorf("option --log-level: %q is not a level: error, warning, info or debug", o.level)
 	}
 	o.Log = &logrus.Logger{Out: stderr, Level: level, Hooks: logrus.LevelHooks{}, ExitFunc: os.Exit}
+	toFile := o.log != "" && o.log != "-" // else whoever collects it knows the time
 	switch o.forms {
 	case "text":
-		o.Log.Formatter = &logrus.TextFormatter{DisableColors: true}
+		o.Log.Formatter = &logrus.TextFormatter{DisableColors: true, DisableTimestamp: !toFile}
 	case "json":
-		o.Log.Formatter = &logrus.JSONFormatter{}
+		o.Log.Formatter = &logrus.JSONFormatter{DisableTimestamp: !toFile}
 	default:
 		return nil, fmt.Errorf("option --log-format: %q is neither text nor json", o.forms)
 	}
 	switch o.log {
 	case "-":
 	case "":
-		if seen(stderr, input) {
+		if o.state != nil && seen(stderr, o.state.Pid) {
 			o.Log.Level = logrus.WarnLevel
 		}
 	default:
@@ -211,19 +234,13 @@ func (o *options) openLog(input []byte, stage string, stderr io.Writer) (func() 
 }
 
 // seen tells whether what goes to stderr is seen by the user of the container.
-func seen(stderr io.Writer, input []byte) bool {
+func seen(stderr io.Writer, pid int) bool {
 	file, ok := stderr.(*os.File)
 	if !ok {
-		return false
-	}
-	var s struct {
-		Pid int `json:"pid"`
-	}
-	if json.Unmarshal(input, &s) != nil || s.Pid <= 0 {
 		return false
 	}
 	if _, err := unix.IoctlGetTermios(int(file.Fd()), unix.TCGETS); err == nil {
 		return true
 	}
-	return sameFile(fmt.Sprintf("/proc/%d/fd/2", s.Pid), fmt.Sprintf("/proc/self/fd/%d", file.Fd()))
+	return sameFile(fmt.Sprintf("/proc/%d/fd/2", pid), fmt.Sprintf("/proc/self/fd/%d", file.Fd()))
 }

@@ -35,6 +35,10 @@ func Default() (Store, error) {
 	return Store{filepath.Join(dir, "envscrub")}, nil
 }
 
+// initialUserNS is the inode of the machine's own user namespace (the kernel's
+// PROC_USER_INIT_INO), the answer that costs nothing.
+const initialUserNS = 0xEFFFFFFD
+
 // outerID returns the user outside of the user namespace that a rootless engine
 // runs its runtime in, and whether there is such a user: root in a namespace of
 // its own is not root, except where it was given a runtime directory of root's,
@@ -43,6 +47,10 @@ func outerID() (int, bool) {
 	uid := os.Geteuid()
 	if uid != 0 {
 		return uid, true
+	}
+	var ns syscall.Stat_t
+	if err := syscall.Stat("/proc/self/ns/user", &ns); err == nil && ns.Ino == initialUserNS {
+		return 0, false
 	}
 	data, err := os.ReadFile("/proc/self/uid_map")
 	if err != nil {
