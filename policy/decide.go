@@ -35,6 +35,7 @@ type verdict struct {
 	earlier     int32 // the earlier duplicate, +1
 	rule        int32
 	unsetBy     int32
+	keepBy      int32
 	owner       int32
 	cause       cause
 	removed     bool
@@ -189,6 +190,9 @@ func (v *View) byName(w []verdict, grants *matcher, trusted bool, changed func(n
 		if x.unset {
 			x.unsetBy = h.rule(classUnset)
 		}
+		if x.keep {
+			x.keepBy = h.rule(classKeep)
+		}
 		if grants != nil {
 			grants.lookup(folded, x.hash, &g)
 		}
@@ -239,13 +243,17 @@ func (v *View) byName(w []verdict, grants *matcher, trusted bool, changed func(n
 // needles adds the values of a variable that is taken away, those of its earlier duplicates and the passwords of
 // URLs among them.
 func (x *verdict) needles(needles []needle, owner int32, w []verdict) []needle {
+	rank := uint8(1)
+	if x.shape != "" {
+		rank = 2
+	}
 	for {
 		if r := reachOf(x.value); r != reachNone {
-			needles = append(needles, needle{text: x.value, owner: owner, reach: r})
+			needles = append(needles, needle{text: x.value, owner: owner, reach: r, rank: rank})
 			written, decoded := passwordOf(x.value)
 			for _, password := range []string{written, decoded} {
 				if r := reachOf(password); r != reachNone {
-					needles = append(needles, needle{text: password, owner: owner, reach: r})
+					needles = append(needles, needle{text: password, owner: owner, reach: r, rank: rank + 2})
 				}
 			}
 		}
@@ -417,10 +425,11 @@ func (v *View) build(d *Decision, w []verdict, exec bool) {
 		case x.unset:
 			out.Fate, out.Rule, out.At = FateUnset, "unset", v.matcher.rules[x.unsetBy].at
 		case x.removed && x.keep && !exec:
-			out.Fate = FateAgent
+			out.Note = "for the others: " + out.Rule
 			if place >= 0 {
-				out.Note = "a placeholder for the others"
+				out.Note = "for the others: placeholder"
 			}
+			out.Fate, out.Rule, out.At = FateAgent, v.label(x.keepBy), v.matcher.rules[x.keepBy].at
 		case x.removed && place >= 0:
 			c := &v.placeholders[place]
 			out.Fate, out.Rule, out.At, out.Note = FateSet, "placeholder", c.at, "in place of: "+out.Rule

@@ -15,6 +15,7 @@ type needle struct {
 	text  string
 	owner int32 // index of the variable; -1-i for the policy's secret i
 	reach reach
+	rank  uint8 // of several with one text, the lowest is named
 	up    int32 // the longest other needle that this one begins with, +1
 	key   uint64
 }
@@ -229,7 +230,7 @@ func newHaystack(needles []needle) *haystack {
 		needles[i].key = load8(needles[i].text, 0)
 	}
 	slices.SortFunc(needles, func(a, b needle) int {
-		return cmp.Or(cmp.Compare(a.key, b.key), strings.Compare(a.text, b.text), cmp.Compare(b.reach, a.reach), cmp.Compare(a.owner, b.owner))
+		return cmp.Or(cmp.Compare(a.key, b.key), strings.Compare(a.text, b.text), cmp.Compare(b.reach, a.reach), cmp.Compare(a.rank, b.rank), cmp.Compare(a.owner, b.owner))
 	})
 	for i := range h.shift {
 		h.shift[i] = maxShift

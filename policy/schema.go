@@ -478,7 +478,7 @@ func (d *decoder) hooks(v *value) {
 		case "command":
 			command = d.list(e.value, "hook.command")
 			if d.err == nil && (len(command) == 0 || !absolute(command[0].text)) {
-				d.fail(e.value.at, "hook.command", "has to begin with the absolute path of a program")
+				d.fail(e.at, "hook.command", "has to begin with the absolute path of a program")
 			}
 		case "timeout":
 			timeout = d.duration(e.value, "hook.timeout", maxHookTimeout)

@@ -79,9 +79,9 @@ func run(ctx context.Context, p policy.HookProgram, view *policy.View, environ [
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, failure(err, complaint.String(), append(append([]string{}, environ...), c.Env...))
+		return nil, failure(err, string(complaint.kept), append(append([]string{}, environ...), c.Env...))
 	}
-	return decode(answer.Bytes(), c)
+	return decode(answer.kept, c)
 }
 
 // failure describes a program that failed. A program that cannot be started is named by the system's word alone.
@@ -215,22 +215,22 @@ func asJSON(s string) string {
 	return string([]rune(s))
 }
 
-// capped is a buffer that takes no more than its limit and says so.
+// capped keeps what is written up to its limit and says when there was more.
 type capped struct {
-	bytes.Buffer
+	kept     []byte
 	limit    int
 	over     func()
 	exceeded bool
 }
 
 func (c *capped) Write(p []byte) (int, error) {
-	if room := c.limit - c.Len(); len(p) > room {
+	n := min(len(p), c.limit-len(c.kept))
+	c.kept = append(c.kept, p[:n]...)
+	if n < len(p) && !c.exceeded {
 		c.exceeded = true
 		if c.over != nil {
 			c.over()
 		}
-		c.Buffer.Write(p[:max(room, 0)])
-		return len(p), nil
 	}
-	return c.Buffer.Write(p)
+	return len(p), nil
 }
