@@ -79,7 +79,7 @@ func open(path string, process bool) (_ *File, err error) {
 	// Not blocking: a FIFO in the file's place must not hold the engine up.
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err == unix.ELOOP {
-		return nil, &os.PathError{Op: "open", Path: path, Err: errSymlink}
+		return nil, &os.PathError{Op: "open", Path: path, Err: symlinkError{}}
 	}
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
@@ -131,7 +131,11 @@ func readAll(fd, size int) ([]byte, error) {
 	return buf[:n], nil
 }
 
-var errSymlink = fmt.Errorf("it is a symbolic link, which is not followed: %w", syscall.ELOOP)
+// symlinkError says more than ELOOP.
+type symlinkError struct{}
+
+func (symlinkError) Error() string { return "it is a symbolic link, which is not followed" }
+func (symlinkError) Unwrap() error { return syscall.ELOOP }
 
 func regular(path string, st *unix.Stat_t) error {
 	what := ""
@@ -139,7 +143,7 @@ func regular(path string, st *unix.Stat_t) error {
 	case unix.S_IFREG:
 		return nil
 	case unix.S_IFLNK:
-		return &os.PathError{Op: "open", Path: path, Err: errSymlink}
+		return &os.PathError{Op: "open", Path: path, Err: symlinkError{}}
 	case unix.S_IFDIR:
 		what = "a directory"
 	case unix.S_IFIFO:

@@ -13,24 +13,16 @@ type text struct {
 	high    bool // has a byte above 0x7f
 }
 
-// ends holds for each byte whether it ends the fast walk over a string.
-var ends = func() (t [256]bool) {
-	for c := range 0x20 {
-		t[c] = true
-	}
-	t['"'], t['\\'] = true, true
-	for c := 0x80; c < 0x100; c++ {
-		t[c] = true
-	}
-	return t
-}()
+// ends tells whether a byte ends the fast walk over a string. It is no table: one
+// would be filled at the start of every program.
+func ends(c byte) bool { return c < 0x20 || c >= 0x80 || c == '"' || c == '\\' }
 
 // token scans a string.
 func (p *scanner) token() (text, error) {
 	t := text{span: span{from: p.i}}
 	s, i := p.s, p.i+1
 	for {
-		for i < len(s) && !ends[s[i]] {
+		for i < len(s) && !ends(s[i]) {
 			i++
 		}
 		if i >= len(s) {
@@ -186,7 +178,7 @@ func appendQuoted(b []byte, s string) []byte {
 	from := 0
 	for i := 0; i < len(s); {
 		c := s[i]
-		if !ends[c] {
+		if !ends(c) {
 			i++
 			continue
 		}

@@ -281,3 +281,13 @@ func (p *parsed) get(name string) string {
 func (p *parsed) has(name string) bool {
 	return slices.ContainsFunc(p.options, func(m match) bool { return m.name == name })
 }
+
+// all returns the values of an option that can be given more than once.
+func (p *parsed) all(name string) (values []string) {
+	for _, m := range p.options {
+		if m.name == name {
+			values = append(values, m.value)
+		}
+	}
+	return values
+}

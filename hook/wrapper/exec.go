@@ -105,6 +105,26 @@ func (x *execution) decide(where string, env []string, command string) ([]string
 	return d.Container(), nil
 }
 
+// given filters what the options set, where the container's own environment is not
+// at hand. The values that it lost are protected under every name: an option
+// that has one is judged beside the variable that it belongs to.
+func (x *execution) given(env []string, command string) ([]string, error) {
+	var lost []string
+	if x.record != nil {
+		changed := x.record.Changed()
+		for _, e := range env {
+			_, value, _ := strings.Cut(e, "=")
+			for _, v := range x.record.Variables {
+				if !changed(v.Name, value) {
+					lost = append(lost, v.Name+"="+value)
+				}
+			}
+		}
+	}
+	kept, err := x.decide("the option --env", append(lost, env...), command)
+	return slices.DeleteFunc(kept, func(e string) bool { return slices.Contains(lost, e) && !slices.Contains(env, e) }), err
+}
+
 func first(args []string) string {
 	if len(args) == 0 {
 		return ""

@@ -45,14 +45,8 @@ func (x *execution) crunFlags() error {
 		return err
 	}
 	f.SetEnv(base)
-	var given []string
-	for _, o := range x.w.cmd.args.options {
-		if o.name == "env" {
-			given = append(given, o.value)
-		}
-	}
-	if len(given) > 0 {
-		env, err := x.decide("the option --env", given, command)
+	if given := x.w.cmd.args.all("env"); len(given) > 0 {
+		env, err := x.given(given, command)
 		if err != nil {
 			return err
 		}
@@ -92,6 +86,14 @@ func (x *execution) runcFlags() error {
 	if err != nil {
 		return err
 	}
+	// The base was scrubbed at create: what it lost does not stand there to compare.
+	if given := x.w.cmd.args.all("env"); len(given) > 0 {
+		kept, err := x.given(given, first(f.Args()))
+		if err != nil {
+			return err
+		}
+		env = slices.DeleteFunc(env, func(e string) bool { return slices.Contains(given, e) && !slices.Contains(kept, e) })
+	}
 	f.SetEnv(env)
 	hand, err := handOver(f.Bytes(), x.w.cmd.args.get("preserve-fds"))
 	if err != nil {
@@ -128,25 +130,15 @@ func (x *execution) apply(f *doc.File) error {
 			f.SetProcess(key, doc.Quote(s))
 		}
 	}
-	var env, caps, groups []string
-	for _, o := range cmd.args.options {
-		switch o.name {
-		case "env":
-			env = append(env, o.value)
-		case "cap":
-			caps = append(caps, o.value)
-		case "additional-gids":
-			groups = append(groups, o.value)
-		}
-	}
-	f.SetEnv(append(slices.Clone(f.Env()), env...))
+	f.SetEnv(append(slices.Clone(f.Env()), cmd.args.all("env")...))
 	f.SetProcess("terminal", cmd.flag("tty"))
 	if cmd.args.has("no-new-privs") {
 		f.SetProcess("noNewPrivileges", cmd.flag("no-new-privs"))
 	}
-	if len(caps) > 0 {
+	if caps := cmd.args.all("cap"); len(caps) > 0 {
 		f.SetProcess("capabilities", withCaps(f.Caps(), caps))
 	}
+	groups := cmd.args.all("additional-gids")
 	if user := cmd.args.get("user"); user != "" || len(groups) > 0 {
 		raw, err := withUser(f, user, groups)
 		if err != nil {
