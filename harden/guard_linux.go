@@ -1,8 +1,190 @@
 package harden
 
+import (
+	"syscall"
+	"unsafe"
+
+	"github.com/envscrub/envscrub/harden/order"
+	"github.com/envscrub/envscrub/policy/spawn"
+)
+
+const (
+	sigBlock   = 0
+	sigSetmask = 2
+)
+
+// guard starts the agent and stays: it keeps the agent closed, filters what
+// the agent's children see, and does what an init does. The result is the
+// agent's exit code.
 func guard(j *job) (int, *failure) {
-	if err := limit(j.order); err != nil {
-		return 0, err
+	o := j.order
+	filter, err := spawn.New(o.AgentOnly, j.env, o.Held, o.Rules, o.Trust)
+	if err != nil {
+		return 0, refuse("spawn: ", err.Error())
 	}
-	return 0, cannotRun(j.args[0], execve(j.path, j.args, j.env))
+	caps, void := planCaps(o, syscall.Geteuid())
+	if fail := checkVoid(o, void); fail != nil {
+		return 0, fail
+	}
+	if fail := limit(o); fail != nil {
+		return 0, fail
+	}
+	var mask uint64
+	syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, sigBlock, 0, uintptr(unsafe.Pointer(&mask)), 8, 0, 0)
+	how, tty := chooseSession(j.behindInit)
+	from, err := catchSignals()
+	if err != nil {
+		return 0, refuse("make a pipe for signals: ", err.Error())
+	}
+	c := &child{
+		trace:   o.Dumpable != order.Off || filter.Takes(),
+		session: how,
+		tty:     tty,
+		caps:    &caps,
+		mask:    mask,
+		stdio:   [3]int{-1, -1, -1},
+	}
+	t := &tracer{
+		filter:   filter,
+		order:    o,
+		harden:   o.Dumpable != order.Off,
+		children: filter.Takes() || filter.Trusting(),
+		setid:    caps.tracer || o.NoNewPrivileges,
+		uid:      syscall.Geteuid(),
+		session:  how,
+	}
+	status, fail := t.start(j, c)
+	if fail != nil {
+		return 0, fail
+	}
+	f := &forwarder{from: from, agent: t.agent, group: o.Group, shared: how == shared}
+	t.forward = f
+	go f.run()
+	return t.loop(status, j.args[0])
+}
+
+// start forks the child, seizes it, and lets it go on to the agent's program.
+// What is returned is where the child says how that went.
+func (t *tracer) start(j *job, c *child) (status int, fail *failure) {
+	var say, wait [2]int
+	if err := syscall.Pipe2(say[:], syscall.O_CLOEXEC); err != nil {
+		return 0, refuse("make a pipe for the agent: ", err.Error())
+	}
+	if err := syscall.Pipe2(wait[:], syscall.O_CLOEXEC); err != nil {
+		return 0, refuse("make a pipe for the agent: ", err.Error())
+	}
+	c.closeStatus, c.status, c.goAhead, c.closeGo = say[0], say[1], wait[0], wait[1]
+	argv, envp := cstrings(j.args), cstrings(j.env)
+	c.path, c.argv, c.envp = cstring(j.path), &argv[0], &envp[0]
+	pid, errno := fork(c)
+	if errno != 0 {
+		return 0, refuse("fork: ", errno.Error())
+	}
+	t.agent = pid
+	closeFD(say[1])
+	closeFD(wait[0])
+	if fail := t.untilReady(say[0]); fail != nil {
+		return 0, fail
+	}
+	if c.trace {
+		if fail := t.seize(); fail != nil {
+			return 0, fail
+		}
+	}
+	write(wait[1], []byte{1})
+	closeFD(wait[1])
+	// What was only needed to start the agent holds its environment.
+	for _, p := range envp {
+		if p != nil {
+			wipeString(p)
+		}
+	}
+	return say[0], nil
+}
+
+func wipeString(p *byte) {
+	for at := unsafe.Pointer(p); *(*byte)(at) != 0; at = unsafe.Add(at, 1) {
+		*(*byte)(at) = 0
+	}
+}
+
+// untilReady follows the child to where it can be seized.
+func (t *tracer) untilReady(status int) *failure {
+	last := int32(0)
+	for {
+		m, ok := receiveMessage(status)
+		if !ok {
+			var ws syscall.WaitStatus
+			syscall.Wait4(t.agent, &ws, 0, nil)
+			call := "a system call"
+			switch last {
+			case msgTryPtrace:
+				call = "ptrace"
+			case msgTryVM:
+				call = "process_vm_readv"
+			}
+			if ws.Signaled() && ws.Signal() == syscall.SIGSYS {
+				return refuse("the container's seccomp profile kills a process that calls ", call, ": the guard cannot work under it")
+			}
+			return refuse("the agent's process ended before it started")
+		}
+		last = m.kind
+		errno := syscall.Errno(m.errno)
+		switch m.kind {
+		case msgPtrace:
+			if errno != syscall.ESRCH {
+				t.refused = "the container's seccomp profile refuses ptrace (" + errno.Error() + ")"
+			}
+		case msgVM:
+			t.slow = errno != 0
+		case msgReady:
+			return nil
+		}
+	}
+}
+
+func receiveMessage(fd int) (m message, ok bool) {
+	n, errno := read(fd, unsafe.Slice((*byte)(unsafe.Pointer(&m)), unsafe.Sizeof(m)))
+	return m, errno == 0 && n == int(unsafe.Sizeof(m))
+}
+
+const (
+	optSysgood  = 1
+	optFork     = 2
+	optVfork    = 4
+	optClone    = 8
+	optExec     = 0x10
+	optExitkill = 0x100000
+)
+
+// seize makes the guard the tracer of the child. Where the kernel does not let
+// it, the order says whether the agent runs all the same; one that holds what
+// its children must not see does not.
+func (t *tracer) seize() *failure {
+	options := uintptr(optSysgood | optClone | optExec | optExitkill)
+	if t.children {
+		options |= optFork | optVfork
+	}
+	reason := t.refused
+	if reason == "" {
+		errno := ptrace(ptraceSeize, t.agent, 0, options)
+		if errno == 0 {
+			return nil
+		}
+		reason = whyNot(errno)
+	}
+	if t.order.Dumpable == order.Prefer && !t.filter.Takes() {
+		say("warning: " + reason + ": the agent runs without a guard")
+		t.harden, t.children = false, false
+		return nil
+	}
+	syscall.Kill(t.agent, syscall.SIGKILL)
+	return refuse(reason, ": the guard cannot work; set harden.dumpable = \"prefer\" to run without it")
+}
+
+func whyNot(errno syscall.Errno) string {
+	if b, e := readFile("/proc/sys/kernel/yama/ptrace_scope"); e == 0 && len(b) > 0 && b[0] >= '2' {
+		return "kernel.yama.ptrace_scope is " + string(b[:1]) + ", which forbids ptrace"
+	}
+	return "the kernel refuses ptrace (" + errno.Error() + ")"
 }

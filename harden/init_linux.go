@@ -205,7 +205,7 @@ func receiveBehindInit(im *image) (*job, *failure) {
 	if err != nil {
 		return nil, refuse("read the order behind the init: ", err.Error())
 	}
-	j := &job{order: o, args: im.args[2:], env: apply(im.env, o)}
+	j := &job{order: o, args: im.args[2:], env: apply(im.env, o), behindInit: true}
 	var fail *failure
 	j.path, fail = resolve(j.args[0], j.env)
 	return j, fail

@@ -44,6 +44,8 @@ type job struct {
 	path  string // to execute
 	args  []string
 	env   []string
+
+	behindInit bool
 }
 
 // Main is the shim: it returns the exit code, or does not return where
@@ -109,6 +111,16 @@ func receiveFromEnvironment(im *image) (*job, *failure) {
 	im.wipeStack(func(entry string) bool { return !order.IsControl(entry) })
 	if len(im.args) < 2 {
 		return nil, refuse("no command to run")
+	}
+	if len(o.Remove)+len(o.Set) > 0 {
+		// An NRI plugin can blank a variable and not take it away, and an engine
+		// may have ignored even that.
+		env = apply(env, o)
+		handed := make(map[string]bool, len(env))
+		for _, entry := range env {
+			handed[entry] = true
+		}
+		im.wipeStack(func(entry string) bool { return handed[entry] })
 	}
 	j := &job{order: o, args: im.args[1:], env: env}
 	var fail *failure

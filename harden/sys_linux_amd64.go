@@ -1,7 +1,9 @@
 package harden
 
 const (
-	sysClockGettime = 228
-	sysMemfdCreate  = 319
-	sysFaccessat2   = 439
+	sysClockGettime    = 228
+	sysMemfdCreate     = 319
+	sysFaccessat2      = 439
+	sysProcessVMReadv  = 310
+	sysProcessVMWritev = 311
 )

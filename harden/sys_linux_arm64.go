@@ -1,7 +1,9 @@
 package harden
 
 const (
-	sysClockGettime = 113
-	sysMemfdCreate  = 279
-	sysFaccessat2   = 439
+	sysClockGettime    = 113
+	sysMemfdCreate     = 279
+	sysFaccessat2      = 439
+	sysProcessVMReadv  = 270
+	sysProcessVMWritev = 271
 )

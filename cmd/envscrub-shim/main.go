@@ -3,9 +3,14 @@
 package main
 
 import (
+	"runtime"
 	"syscall"
 
 	"github.com/envscrub/envscrub/harden"
 )
+
+// The process's first thread is the tracer, and the one whose name the lifter
+// reads.
+func init() { runtime.LockOSThread() }
 
 func main() { syscall.Exit(harden.Main()) }

@@ -192,3 +192,6 @@ func (s *Stack) Edit(keep func(entry []byte) bool, changed []Range) ([]Range, er
 	s.auxEnd -= gap
 	return changed, nil
 }
+
+// Bytes is the memory itself.
+func (s *Stack) Bytes() []byte { return s.mem }

@@ -1,0 +1,377 @@
+package harden
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"github.com/envscrub/envscrub/harden/internal/stack"
+)
+
+const (
+	pageSize   = 4096
+	maxPages   = 256
+	usualStack = 64 << 10 // kept for every child
+	maxStack   = 8 << 20  // the kernel's own limit for arguments and environment is 6 MiB
+
+	atSysinfoEhdr = 33
+)
+
+type iovec struct {
+	base uint64
+	size uint64
+}
+
+// errGone is a child that has ended while it was held.
+var errGone = errors.New("gone")
+
+// spawned is a child's exec: its environment is filtered, and it is let go. A
+// command that is trusted stays, as agent.
+func (t *tracer) spawned(pid int) *failure {
+	again, trusted, err := t.filterChild(pid)
+	switch {
+	case errors.Is(err, errGone):
+	case err != nil:
+		// It must not run with what it holds.
+		syscall.Kill(pid, syscall.SIGKILL)
+		say("a child of the agent (process " + itoa(pid) + ") was killed, its environment cannot be filtered: " + err.Error())
+		ptrace(ptraceDetach, pid, 0, 0)
+	case trusted:
+		t.programs = append(t.programs, program{pid: pid})
+		t.identify(&t.programs[len(t.programs)-1])
+		return t.protect(pid)
+	case again.call != 0:
+		again.pid = pid
+		t.steps = append(t.steps, again)
+		t.resume(pid, 0)
+	default:
+		ptrace(ptraceDetach, pid, 0, 0)
+	}
+	return nil
+}
+
+func (t *tracer) filterChild(pid int) (again step, trusted bool, err error) {
+	if !t.filter.Takes() && !t.filter.Trusting() {
+		return again, false, nil
+	}
+	var regs registers
+	if errno := regs.get(pid); errno != 0 {
+		return again, false, gone(errno)
+	}
+	word := 8
+	if regs.Compat() {
+		word = 4
+	}
+	release, err := t.readStack(pid, regs.SP(), word)
+	if release != nil {
+		defer release()
+	}
+	if err != nil {
+		return again, false, err
+	}
+	var paths []string
+	if t.filter.ByCommand() {
+		paths = commandPaths(pid, &t.stack)
+		if t.filter.Trusts(paths) {
+			return again, true, nil
+		}
+	}
+	grants := t.filter.For(paths)
+	t.changed, err = t.stack.Edit(func(entry []byte) bool {
+		return grants.Passes(unsafe.String(unsafe.SliceData(entry), len(entry)))
+	}, t.changed[:0])
+	if err != nil {
+		return again, false, err
+	}
+	if err := t.writeStack(pid, regs.SP()); err != nil {
+		return again, false, err
+	}
+	if !t.setid && isSetid(pid) {
+		again = t.planAgain(pid, &regs)
+	}
+	return again, false, nil
+}
+
+func gone(errno syscall.Errno) error {
+	if errno == syscall.ESRCH {
+		return errGone
+	}
+	return errno
+}
+
+// readStack copies the child's stack, as much of it as it takes.
+func (t *tracer) readStack(pid int, sp uint64, word int) (release func(), err error) {
+	memory := t.memory
+	// Most environments end within a few pages: the rest is not touched.
+	for size := 4*pageSize - int(sp%pageSize); ; size *= 4 {
+		if size > len(memory) {
+			if size > maxStack {
+				return release, errors.New("the environment is too large")
+			}
+			if release != nil {
+				release()
+			}
+			large, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+			if err != nil {
+				return nil, err
+			}
+			memory, release = large, func() { syscall.Munmap(large) }
+		}
+		n, err := t.readMemory(pid, sp, memory[:size])
+		if err != nil {
+			return release, err
+		}
+		err = t.stack.Reset(memory[:n], sp, word)
+		if !errors.Is(err, stack.ErrShort) {
+			return release, err
+		}
+		if n < size {
+			return release, errors.New("the stack ends before the environment does")
+		}
+	}
+}
+
+// readMemory fills buf from a child's memory, as far as that goes.
+func (t *tracer) readMemory(pid int, at uint64, buf []byte) (int, error) {
+	done := 0
+	for done < len(buf) && !t.slow {
+		// The kernel promises a partial result only between vectors: one a page.
+		n, rest := 0, buf[done:]
+		for size := 0; n < maxPages && size < len(rest); n++ {
+			from := at + uint64(done+size)
+			part := min(pageSize-int(from%pageSize), len(rest)-size)
+			t.remote[n] = iovec{from, uint64(part)}
+			size += part
+		}
+		local := iovec{uint64(uintptr(unsafe.Pointer(&rest[0]))), uint64(len(rest))}
+		r, _, errno := syscall.RawSyscall6(sysProcessVMReadv, uintptr(pid), uintptr(unsafe.Pointer(&local)), 1,
+			uintptr(unsafe.Pointer(&t.remote[0])), uintptr(n), 0)
+		switch {
+		case errno == syscall.EFAULT || errno == 0 && r == 0:
+			return done, nil
+		case errno == syscall.EPERM:
+			// A child of another user: what the tracer itself may do remains.
+			return t.peek(pid, at, buf)
+		case errno == syscall.ENOSYS:
+			t.slow = true
+		case errno != 0:
+			return done, gone(errno)
+		}
+		if errno != 0 {
+			break
+		}
+		done += int(r)
+	}
+	if t.slow {
+		return t.peek(pid, at, buf)
+	}
+	return done, nil
+}
+
+// peek reads word by word.
+func (t *tracer) peek(pid int, at uint64, buf []byte) (int, error) {
+	var word [8]byte
+	for done := 0; done < len(buf); {
+		from := at + uint64(done)
+		skip := int(from % 8)
+		errno := ptrace(ptracePeekdata, pid, uintptr(from-uint64(skip)), uintptr(unsafe.Pointer(&word)))
+		if errno == syscall.EIO || errno == syscall.EFAULT {
+			if done == 0 {
+				return 0, errors.New("its memory is closed to the guard")
+			}
+			return done, nil
+		}
+		if errno != 0 {
+			return done, gone(errno)
+		}
+		done += copy(buf[done:], word[skip:])
+	}
+	return len(buf), nil
+}
+
+// writeStack writes what Edit changed.
+func (t *tracer) writeStack(pid int, sp uint64) error {
+	mem := t.stack.Bytes()
+	for _, r := range t.changed {
+		if r.From == r.To {
+			continue
+		}
+		if err := t.writeMemory(pid, sp+uint64(r.From), mem[r.From:r.To]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tracer) writeMemory(pid int, at uint64, b []byte) error {
+	if !t.slow {
+		local := iovec{uint64(uintptr(unsafe.Pointer(&b[0]))), uint64(len(b))}
+		remote := iovec{at, uint64(len(b))}
+		n, _, errno := syscall.RawSyscall6(sysProcessVMWritev, uintptr(pid), uintptr(unsafe.Pointer(&local)), 1,
+			uintptr(unsafe.Pointer(&remote)), 1, 0)
+		if errno == 0 && int(n) == len(b) {
+			return nil
+		}
+		if errno != 0 && errno != syscall.EPERM && errno != syscall.ENOSYS {
+			return gone(errno)
+		}
+	}
+	for len(b) > 0 {
+		skip := int(at % 8)
+		n := min(8-skip, len(b))
+		var word [8]byte
+		if n < 8 {
+			if errno := ptrace(ptracePeekdata, pid, uintptr(at)-uintptr(skip), uintptr(unsafe.Pointer(&word))); errno != 0 {
+				return gone(errno)
+			}
+		}
+		copy(word[skip:], b[:n])
+		if errno := ptrace(ptracePokedata, pid, uintptr(at)-uintptr(skip), *(*uintptr)(unsafe.Pointer(&word))); errno != 0 {
+			return gone(errno)
+		}
+		at += uint64(n)
+		b = b[n:]
+	}
+	return nil
+}
+
+// procPath is a path below /proc/<pid>.
+func procPath(pid int, name string) string {
+	return "/proc/" + itoa(pid) + "/" + name
+}
+
+func readlink(path string) string {
+	var buf [4096]byte
+	n, err := syscall.Readlink(path, buf[:])
+	if err != nil {
+		return ""
+	}
+	return string(buf[:n])
+}
+
+// commandPaths are the paths by which rules may know a command: the program's
+// file, the script's if it is one, and the name that led there. Neither
+// argv[0] nor a name that does not lead there counts: a caller can make them
+// up.
+func commandPaths(pid int, s *stack.Stack) []string {
+	exe := procPath(pid, "exe")
+	program := readlink(exe)
+	if program == "" {
+		return nil
+	}
+	paths := []string{program}
+	at, ok := s.Aux(atExecfn)
+	if !ok {
+		return paths
+	}
+	name, ok := s.Text(at)
+	if !ok || name == "" {
+		return paths
+	}
+	path := procPath(pid, "root") + name
+	if name[0] != '/' {
+		path = procPath(pid, "cwd") + "/" + name
+	}
+	fd, errno := open(path, syscall.O_RDONLY|syscall.O_CLOEXEC|syscall.O_NONBLOCK)
+	if errno != 0 {
+		return paths
+	}
+	defer closeFD(fd)
+	var named, ran syscall.Stat_t
+	if syscall.Fstat(fd, &named) != nil || syscall.Stat(exe, &ran) != nil {
+		return paths
+	}
+	if named.Dev != ran.Dev || named.Ino != ran.Ino {
+		var head [2]byte
+		if n, errno := read(fd, head[:]); errno != 0 || n != 2 || head != [2]byte{'#', '!'} {
+			return paths
+		}
+		if script := readlink(fdPath + itoa(fd)); script != "" {
+			paths = append(paths, script)
+		}
+	}
+	if plain(name) {
+		paths = append(paths, name)
+	}
+	return paths
+}
+
+// plain reports whether a path is absolute and has no part that leads
+// elsewhere than it reads.
+func plain(path string) bool {
+	return path[0] == '/' && !strings.Contains(path, "//") && !strings.Contains(path+"/", "/./") && !strings.Contains(path+"/", "/../")
+}
+
+// isSetid reports whether the program that a child executes would have had
+// more privileges without a tracer.
+func isSetid(pid int) bool {
+	exe := procPath(pid, "exe")
+	var st syscall.Stat_t
+	if syscall.Stat(exe, &st) != nil {
+		return false
+	}
+	if st.Mode&(syscall.S_ISUID|syscall.S_ISGID) != 0 {
+		return true
+	}
+	n, err := syscall.Getxattr(exe, "security.capability", nil)
+	return err == nil && n > 0
+}
+
+// planAgain prepares the way for a set-user-id program. The kernel takes its
+// privileges away where the tracer has none itself. So once the environment
+// is filtered, the child is let go with its registers at a system call
+// instruction, set to execute the same file with the same arguments: nobody
+// traces that exec. A zero step means that there is no way, and the program
+// runs without its privileges.
+func (t *tracer) planAgain(pid int, regs *registers) (again step) {
+	name, ok := t.stack.Aux(atExecfn)
+	if !ok {
+		return again
+	}
+	path, ok := t.stack.Text(name)
+	if !ok || path == "" || !sameFile(pid, path) {
+		return again
+	}
+	vdso, ok := t.stack.Aux(atSysinfoEhdr)
+	if !ok {
+		return again
+	}
+	code := make([]byte, 2*pageSize)
+	n, err := t.readMemory(pid, vdso, code)
+	if err != nil {
+		return again
+	}
+	at := bytes.Index(code[:n], regs.CallInstruction())
+	if at < 0 {
+		return again
+	}
+	again.phase = execAgain
+	again.call = vdso + uint64(at)
+	again.again = [3]uint64{name, t.stack.Argv(), t.stack.Envp()}
+	return again
+}
+
+func sameFile(pid int, name string) bool {
+	path := procPath(pid, "root") + name
+	if name[0] != '/' {
+		path = procPath(pid, "cwd") + "/" + name
+	}
+	var named, ran syscall.Stat_t
+	return syscall.Stat(path, &named) == nil && syscall.Stat(procPath(pid, "exe"), &ran) == nil &&
+		named.Dev == ran.Dev && named.Ino == ran.Ino
+}
+
+// executeAgain lets a set-user-id program's process go, into an exec of its
+// own.
+func (t *tracer) executeAgain(pid int, s *step) *failure {
+	var regs registers
+	if regs.get(pid) == 0 {
+		regs.Execve(s.call, s.again[0], s.again[1], s.again[2])
+		regs.set(pid, false)
+	}
+	t.drop(pid)
+	ptrace(ptraceDetach, pid, 0, 0)
+	return nil
+}
