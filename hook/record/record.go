@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,26 +45,48 @@ type Record struct {
 
 	key    []byte
 	hashes map[string][]digest
+	lost   map[digest]string // by the hash of the value alone
 }
 
 // A digest is half an HMAC-SHA256, which is enough to tell two values apart.
 type digest [16]byte
 
 // Remember hashes the environment that the container was asked to have. Entries
-// without a name are left out; a decision has refused them before.
+// without a name are left out; a decision has refused them before. The values of
+// r.Variables are hashed once more, to be known under any name.
 func (r *Record) Remember(env []string) error {
 	r.key = make([]byte, 32)
 	if n, err := unix.Getrandom(r.key, 0); err != nil || n != len(r.key) {
 		return fmt.Errorf("no random key for the record: %w", err)
 	}
-	r.hashes = make(map[string][]digest, len(env))
+	r.hashes, r.lost = make(map[string][]digest, len(env)), map[digest]string{}
 	sum := r.summer()
 	for _, e := range env {
 		if name, value, ok := strings.Cut(e, "="); ok {
 			r.hashes[name] = append(r.hashes[name], sum(name, value))
+			if len(value) >= protectedLength && slices.ContainsFunc(r.Variables, func(v Variable) bool { return v.Name == name && v.taken() }) {
+				r.lost[sum("", value)] = name
+			}
 		}
 	}
 	return nil
+}
+
+// protectedLength is the least that a value must have to be known elsewhere, as
+// everywhere in the policy.
+const protectedLength = 8
+
+func (v *Variable) taken() bool { return v.Fate == "removed" || v.Fate == "agent" }
+
+// Lost returns the variable that a value was taken away with.
+func (r *Record) Lost() func(value string) (name string, ok bool) {
+	sum := r.summer()
+	return func(value string) (name string, ok bool) {
+		if len(value) >= protectedLength && len(r.lost) > 0 {
+			name, ok = r.lost[sum("", value)]
+		}
+		return name, ok
+	}
 }
 
 // summer returns the keyed hash, which keeps its state between calls.
@@ -135,6 +158,10 @@ func (r *Record) encode() []byte {
 			b = append(strconv.AppendQuote(b, name), '\n')
 		}
 	}
+	for _, d := range slices.SortedFunc(maps.Keys(r.lost), func(a, b digest) int { return bytes.Compare(a[:], b[:]) }) {
+		b = append(hex.AppendEncode(append(b, "lost "...), d[:]), ' ')
+		b = append(strconv.AppendQuote(b, r.lost[d]), '\n')
+	}
 	return append(b, "end\n"...)
 }
 
@@ -143,7 +170,7 @@ var errDamaged = errors.New("the record is damaged")
 // decode reads a record. Whatever is not as encode writes it is an error: an exec
 // that cannot know what is explicit must not guess.
 func decode(data []byte) (*Record, error) {
-	r := &Record{hashes: map[string][]digest{}}
+	r := &Record{hashes: map[string][]digest{}, lost: map[digest]string{}}
 	fields := map[string]*string{}
 	for _, f := range r.fields() {
 		fields[f.word] = f.at
@@ -182,7 +209,7 @@ func decode(data []byte) (*Record, error) {
 			var name string
 			name, _, err = unquote(rest)
 			r.Grants = append(r.Grants, name)
-		case word == "hash":
+		case word == "hash" || word == "lost":
 			var d digest
 			sum, name, _ := strings.Cut(rest, " ")
 			if len(sum) != 2*len(d) {
@@ -191,7 +218,11 @@ func decode(data []byte) (*Record, error) {
 			if _, err = hex.Decode(d[:], []byte(sum)); err == nil {
 				name, _, err = unquote(name)
 			}
-			r.hashes[name] = append(r.hashes[name], d)
+			if word == "lost" {
+				r.lost[d] = name
+			} else {
+				r.hashes[name] = append(r.hashes[name], d)
+			}
 		case word == "end":
 			if len(r.key) == 0 {
 				return nil, errDamaged

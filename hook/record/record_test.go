@@ -57,6 +57,22 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+func TestLost(t *testing.T) {
+	r, err := decode(sample(t, "c", "").encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := r.Lost()
+	if name, ok := lost("ghp_made-up-value"); name != "GH_TOKEN" || !ok {
+		t.Errorf("%q %v", name, ok)
+	}
+	for _, value := range []string{"", "/bin", "ghp_made-up-value2", "GH_TOKEN"} {
+		if name, ok := lost(value); ok {
+			t.Errorf("%q: %q", value, name)
+		}
+	}
+}
+
 func TestNoValueOnDisk(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	dir := filepath.Join(t.TempDir(), "envscrub")

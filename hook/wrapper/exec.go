@@ -99,30 +99,30 @@ func (x *execution) decide(where string, env []string, command string) ([]string
 		return nil, fmt.Errorf("read %s: %w", where, err)
 	}
 	x.took = d
+	kept := d.Container()
+	if x.record != nil {
+		kept = slices.DeleteFunc(slices.Clone(kept), x.protected(changed, command))
+	}
 	if removed := d.Removed(); len(removed) > 0 {
 		x.w.log.verbose("removed from exec: " + strings.Join(removed, " "))
 	}
-	return d.Container(), nil
+	return kept, nil
 }
 
-// given filters what the options set, where the container's own environment is not
-// at hand. The values that it lost are protected under every name: an option
-// that has one is judged beside the variable that it belongs to.
-func (x *execution) given(env []string, command string) ([]string, error) {
-	var lost []string
-	if x.record != nil {
-		changed := x.record.Changed()
-		for _, e := range env {
-			_, value, _ := strings.Cut(e, "=")
-			for _, v := range x.record.Variables {
-				if !changed(v.Name, value) {
-					lost = append(lost, v.Name+"="+value)
-				}
-			}
+// protected tells of an entry with a value that the container lost under another name.
+// The variable itself need not be in the environment of the exec, so that the policy
+// is asked again, about the two.
+func (x *execution) protected(changed func(name, value string) bool, command string) func(entry string) bool {
+	lost := x.record.Lost()
+	return func(entry string) bool {
+		name, value, _ := strings.Cut(entry, "=")
+		was, ok := lost(value)
+		if !ok || was == name {
+			return false
 		}
+		d, err := x.view.DecideExec([]string{was + "=" + value, entry}, changed, command)
+		return err != nil || !slices.Contains(d.Container(), entry)
 	}
-	kept, err := x.decide("the option --env", append(lost, env...), command)
-	return slices.DeleteFunc(kept, func(e string) bool { return slices.Contains(lost, e) && !slices.Contains(env, e) }), err
 }
 
 func first(args []string) string {

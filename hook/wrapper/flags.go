@@ -46,7 +46,7 @@ func (x *execution) crunFlags() error {
 	}
 	f.SetEnv(base)
 	if given := x.w.cmd.args.all("env"); len(given) > 0 {
-		env, err := x.given(given, command)
+		env, err := x.decide("the option --env", given, command)
 		if err != nil {
 			return err
 		}
@@ -85,14 +85,6 @@ func (x *execution) runcFlags() error {
 	env, err := x.decide(config.Path()+": process.env", f.Env(), first(f.Args()))
 	if err != nil {
 		return err
-	}
-	// The base was scrubbed at create: what it lost does not stand there to compare.
-	if given := x.w.cmd.args.all("env"); len(given) > 0 {
-		kept, err := x.given(given, first(f.Args()))
-		if err != nil {
-			return err
-		}
-		env = slices.DeleteFunc(env, func(e string) bool { return slices.Contains(given, e) && !slices.Contains(kept, e) })
 	}
 	f.SetEnv(env)
 	hand, err := handOver(f.Bytes(), x.w.cmd.args.get("preserve-fds"))
