@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -191,19 +190,5 @@ func printJSON(w io.Writer, v any) error {
 // what it has to unset.
 func writeOverrides(w io.Writer, all []explained) error {
 	e := all[0]
-	out := map[string]*string{}
-	for _, entry := range e.env {
-		name, _, _ := strings.Cut(entry, "=")
-		out[name] = nil
-	}
-	for _, v := range e.decision.Variables {
-		if v.Fate == policy.FateUnset {
-			out[v.Name] = nil
-		}
-	}
-	for _, entry := range e.decision.Container() {
-		name, value, _ := strings.Cut(entry, "=")
-		out[name] = &value
-	}
-	return printJSON(w, out)
+	return printJSON(w, policy.Environ(e.decision.Container()).Overrides(e.env))
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -41,7 +42,7 @@ func usagef(format string, args ...any) error {
 func Main(args []string, in io.Reader, out, errw io.Writer) int {
 	root := newRoot(&app{in: in, out: out, err: errw})
 	root.SetArgs(args)
-	err := root.Execute()
+	err := root.ExecuteContext(context.Background())
 	if err == nil {
 		return 0
 	}
@@ -80,6 +81,7 @@ it to on purpose, has it.`,
 	root.AddCommand(
 		newExplain(a),
 		newCheck(a),
+		newRun(a),
 		newRedact(a),
 		newMonitor(),
 		newInstall(a),

@@ -23,7 +23,7 @@ func newStatus(a *app) *cobra.Command {
 	var host hostFlags
 	var flags policyFlags
 	var asJSON bool
-	var config string
+	var configs map[string]string
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show where envscrub is registered, what it did last, and what is wrong",
@@ -38,8 +38,12 @@ Exit code 1 when something is wrong.`,
 			if err != nil {
 				return err
 			}
-			o.Config = config
-			s := gather(o, &flags)
+			for name := range configs {
+				if _, err := engineByName(name); err != nil {
+					return err
+				}
+			}
+			s := gather(o, configs, &flags)
 			if asJSON {
 				err = printJSON(a.out, s)
 			} else {
@@ -53,7 +57,7 @@ Exit code 1 when something is wrong.`,
 	}
 	host.add(cmd.Flags())
 	flags.addFiles(cmd.Flags())
-	cmd.Flags().StringVar(&config, "config", "", "Docker's configuration `file`, where it is not the standard one")
+	cmd.Flags().StringToStringVar(&configs, "config", nil, "`ENGINE=FILE`: an engine's configuration file, where it is not the standard one")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -83,12 +87,14 @@ type programStatus struct {
 // programs are what has to be of one version.
 var programs = []string{"envscrub-hook", "envscrub-runtime", "envscrub-shim", "envscrub-nri"}
 
-func gather(o install.Options, flags *policyFlags) *status {
+func gather(o install.Options, configs map[string]string, flags *policyFlags) *status {
 	s := &status{Version: buildVersion(), Engines: []install.Status{}, Last: []*record.Record{}, Problems: []install.Problem{}}
 	registered := false
 	vias := map[string]bool{}
 	for _, e := range engines {
-		es := e.Status(o)
+		own := o
+		own.Config = configs[e.Name()]
+		es := e.Status(own)
 		for _, p := range es.Problems {
 			s.Problems = append(s.Problems, install.Problem{What: es.Engine + ": " + p.What, Mend: p.Mend})
 		}

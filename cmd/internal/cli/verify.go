@@ -22,7 +22,7 @@ import (
 func newVerify(a *app) *cobra.Command {
 	var host hostFlags
 	var asJSON bool
-	var via string
+	var via, config string
 	cmd := &cobra.Command{
 		Use:   "verify docker|podman",
 		Short: "Prove in a throw-away container that planted secrets do not arrive",
@@ -43,7 +43,7 @@ Exit code 1 when anything was found, or could not be looked at.`,
 			if !ok {
 				return usagef("verify knows docker and podman, not %q; with CRI engines look into a pod: envscrub scan --engine cri", args[0])
 			}
-			e, o, err := engineOptions(args[0], &host, install.Options{})
+			e, o, err := engineOptions(args[0], &host, install.Options{Config: config})
 			if err != nil {
 				return err
 			}
@@ -82,6 +82,7 @@ Exit code 1 when anything was found, or could not be looked at.`,
 	}
 	host.add(cmd.Flags())
 	cmd.Flags().StringVar(&via, "via", "", "only this door: `hook` or runtime")
+	cmd.Flags().StringVar(&config, "config", "", "Docker's configuration `file`, where it is not the standard one")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

@@ -111,7 +111,6 @@ func newMonitor() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			signals := make(chan os.Signal, 16)
 			signal.Notify(signals, forwarded...)
-			signal.Ignore(syscall.SIGTTOU)
 			pid, err := syscall.ForkExec(args[0], args[1:], &syscall.ProcAttr{
 				Env: os.Environ(), Files: []uintptr{0, 1, 2},
 				Sys: &syscall.SysProcAttr{Setpgid: true, Foreground: true, Ctty: 0},
@@ -119,6 +118,7 @@ func newMonitor() *cobra.Command {
 			if err != nil {
 				return &exitError{code: 126, err: fmt.Errorf("run %s: %w", args[0], err)}
 			}
+			signal.Ignore(syscall.SIGTTOU) // only now: the command would inherit it
 			go func() {
 				for s := range signals {
 					syscall.Kill(pid, s.(syscall.Signal))

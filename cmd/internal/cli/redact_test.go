@@ -1,0 +1,244 @@
+package cli_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"github.com/envscrub/envscrub/hack/rig"
+)
+
+const secret = "sk-made-up-0123456789"
+
+func secretsFile(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "secrets")
+	if err := os.WriteFile(file, []byte(secret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func redactCommand(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	return exec.Command(rig.Bin(t, "envscrub"), append([]string{"redact", "--secrets", secretsFile(t), "--"}, args...)...)
+}
+
+// parity: V16
+func TestRedactCommand(t *testing.T) {
+	for _, tt := range []struct {
+		name, script, out, err string
+		code                   int
+		signal                 syscall.Signal
+	}{
+		{"both streams", "echo a " + secret + "; echo b " + secret + " >&2", "a [REDACTED]\n", "b [REDACTED]\n", 0, 0},
+		{"exit code", "exit 42", "", "", 42, 0},
+		{"killed", "echo " + secret + "; kill -KILL $$", "[REDACTED]\n", "", -1, syscall.SIGKILL},
+		{"terminated", "kill -TERM $$", "", "", -1, syscall.SIGTERM},
+		{"no line end", "printf 'sk-made'", "sk-made", "", 0, 0},
+		{"in pieces", "printf sk-made; sleep 0.3; printf %s -up-0123456789", "[REDACTED]", "", 0, 0},
+		{"something left running", "sleep 60 & echo done", "done\n", "", 0, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var out, errOut bytes.Buffer
+			cmd := redactCommand(t, "sh", "-c", tt.script)
+			cmd.Stdout, cmd.Stderr = &out, &errOut
+			err := cmd.Run()
+			if e, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+				t.Fatal(err)
+			} else if ok && tt.code == 0 && tt.signal == 0 {
+				t.Errorf("%v: %s", e, &errOut)
+			}
+			if code := cmd.ProcessState.ExitCode(); code != tt.code {
+				t.Errorf("exit code %d, want %d", code, tt.code)
+			}
+			if s := cmd.ProcessState.Sys().(syscall.WaitStatus); tt.signal != 0 && s.Signal() != tt.signal {
+				t.Errorf("signal %v, want %v", s.Signal(), tt.signal)
+			}
+			if out.String() != tt.out || errOut.String() != tt.err {
+				t.Errorf("out %q, err %q; want %q, %q", &out, &errOut, tt.out, tt.err)
+			}
+		})
+	}
+}
+
+// Where standard output and error are one file their order is kept.
+func TestRedactKeepsOrderOfOneFile(t *testing.T) {
+	out, err := redactCommand(t, "sh", "-c", `i=0; while [ $i -lt 200 ]; do echo o$i; echo e$i >&2; i=$((i+1)); done`).CombinedOutput()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want strings.Builder
+	for i := range 200 {
+		for _, c := range "oe" {
+			want.WriteString(string(c))
+			want.WriteString(strconv.Itoa(i))
+			want.WriteByte('\n')
+		}
+	}
+	if string(out) != want.String() {
+		t.Errorf("%q", out)
+	}
+}
+
+// A reader that goes away ends the command, as in any pipeline.
+func TestRedactBrokenPipe(t *testing.T) {
+	cmd := redactCommand(t, "sh", "-c", "yes "+secret)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(out, make([]byte, 100)); err != nil {
+		t.Fatal(err)
+	}
+	out.Close()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		cmd.Process.Kill()
+		t.Fatal("it goes on")
+	}
+}
+
+// A terminal is what a program has to find there: E3.
+//
+// report: dmno-dev/varlock PR#981, PR#770
+func TestRedactOnTerminal(t *testing.T) {
+	s := onTerminal(t, redactCommand(t, "sh", "-c", `test -t 0 && test -t 1 && test -t 2 && stty size; echo `+secret+`; printf 'Which one is'; read x; echo "got $x"; stty size`))
+	s.expect("24 80\r\n[REDACTED]\r\nWhich one is")
+	if err := pty.Setsize(s.tty, &pty.Winsize{Rows: 30, Cols: 100}); err != nil {
+		t.Fatal(err)
+	}
+	s.send("it\r")
+	s.expect("got it\r\n30 100\r\n")
+	if err := s.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRedactInterruptOnTerminal(t *testing.T) {
+	s := onTerminal(t, redactCommand(t, "sh", "-c", `trap 'echo caught; exit 3' INT; echo ready; while :; do sleep 0.1; done`))
+	s.expect("ready")
+	s.send("\x03")
+	s.expect("caught")
+	s.cmd.Wait()
+	if code := s.cmd.ProcessState.ExitCode(); code != 3 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// Job control, with a real shell around it.
+func TestRedactJobControl(t *testing.T) {
+	rig.Need(t, "bash")
+	inner := redactCommand(t, "sh", "-c", `echo started; read a; echo "read $a"`)
+	cmd := exec.Command("bash", "--norc", "--noprofile", "-i")
+	cmd.Env = append(os.Environ(), "PS1=@ ", "HISTFILE=", "TERM=dumb")
+	s := onTerminal(t, cmd)
+	s.expect("@ ")
+	quoted := make([]string, len(inner.Args))
+	for i, a := range inner.Args {
+		quoted[i] = "'" + a + "'"
+	}
+	s.send(strings.Join(quoted, " ") + "\n")
+	s.expect("started\r\n")
+	s.send("\x1a")
+	s.expect("Stopped")
+	s.expect("@ ")
+	s.send("stty -a | grep -o -w -e -icanon -e icanon; echo " + "still-here\n")
+	s.expect("\nicanon\r\nstill-here")
+	s.send("fg\n")
+	time.Sleep(200 * time.Millisecond) // until the job has the terminal again
+	s.send("again\n")
+	s.expect("read again")
+	s.send("exit\n")
+	if err := s.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Only one of the streams is a terminal: it stays one.
+func TestRedactHalfOnTerminal(t *testing.T) {
+	cmd := redactCommand(t, "sh", "-c", `test -t 1 || echo "out is none `+secret+`"; test -t 2 && echo "err is one `+secret+`" >&2`)
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, slave
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	slave.Close()
+	s := &session{t: t, tty: master, cmd: cmd}
+	s.expect("err is one [REDACTED]\r\n")
+	if got, want := out.String(), "out is none [REDACTED]\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+type session struct {
+	t    *testing.T
+	tty  *os.File
+	cmd  *exec.Cmd
+	seen strings.Builder
+}
+
+func onTerminal(t *testing.T, cmd *exec.Cmd) *session {
+	t.Helper()
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		tty.Close()
+	})
+	return &session{t: t, tty: tty, cmd: cmd}
+}
+
+func (s *session) send(keys string) {
+	s.t.Helper()
+	if _, err := io.WriteString(s.tty, keys); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// expect reads until the text has come.
+func (s *session) expect(text string) {
+	s.t.Helper()
+	if err := s.tty.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		s.t.Fatal(err)
+	}
+	buf := make([]byte, 4096)
+	for {
+		if _, after, ok := strings.Cut(s.seen.String(), text); ok {
+			s.seen.Reset()
+			s.seen.WriteString(after)
+			return
+		}
+		n, err := s.tty.Read(buf)
+		s.seen.Write(buf[:n])
+		if strings.Contains(s.seen.String(), secret) && !strings.Contains(s.seen.String(), "redact") {
+			s.t.Errorf("the secret is in %q", s.seen.String())
+		}
+		if err != nil && !strings.Contains(s.seen.String(), text) {
+			s.t.Fatalf("%q did not come, but %q (%v)", text, s.seen.String(), err)
+		}
+	}
+}
