@@ -21,7 +21,7 @@ func sample(t *testing.T, id, root string) *Record {
 		ID: id, Root: root, Bundle: "/b/with\nnewline \"and quotes\"", Runtime: "/usr/bin/runc", Engine: "docker", Image: "an/image:1",
 		Profile: "default", Mode: "enforce", Door: "config", Time: time.Unix(1700000000, 5), Kept: 2,
 		Variables: []Variable{{"GH_TOKEN", "removed", "deny *_TOKEN", "built-in"}, {"odd \x00 name\n", "agent", "", "/etc/envscrub/policy.toml:3"}},
-		Grants: []string{"GH_TOKEN"},
+		Grants:    []string{"GH_TOKEN"},
 	}
 	if err := r.Remember([]string{"PATH=/bin", "GH_TOKEN=ghp_made-up-value", "TWICE=one", "TWICE=two", "EMPTY=", "EQ=a=b"}); err != nil {
 		t.Fatal(err)

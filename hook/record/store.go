@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A Store is a directory of records.
@@ -101,10 +103,26 @@ func CheckID(id string) error {
 
 const prefix = "record-"
 
-// file names the record of a container: the root is a part of its identity.
-func (s Store) file(id, root string) string {
+// file names the record of a container.
+func (s Store) file(id, root string) string { return filepath.Join(s.dir, Name(id, root)) }
+
+// Name names the record of a container from the store's directory on: the root is
+// a part of its identity.
+func Name(id, root string) string {
 	sum := sha256.Sum256([]byte(root))
-	return filepath.Join(s.dir, id, prefix+hex.EncodeToString(sum[:8]))
+	return filepath.Join(id, prefix+hex.EncodeToString(sum[:8]))
+}
+
+// Open makes the store's directory where it is missing, and opens it.
+func (s Store) Open() (int, error) {
+	if err := private(s.dir); err != nil {
+		return -1, fmt.Errorf("keep the record: %w", err)
+	}
+	fd, err := syscall.Open(s.dir, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, &os.PathError{Op: "open", Path: s.dir, Err: err}
+	}
+	return fd, nil
 }
 
 // Write keeps a record, in the place of one with the same id and root.
@@ -125,17 +143,22 @@ func (s Store) Write(r *Record) (err error) {
 		}
 	}()
 	name := s.file(r.ID, r.Root)
-	tmp := name + ".new-" + strconv.Itoa(os.Getpid())
-	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
-	if err != nil {
+	// Nobody reads it before the create has ended, and a part of it is no record:
+	// there is no need to rename it into place.
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	_, err = f.Write(r.encode())
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(tmp, name)
-	}
+	fd, err := unix.Open(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
-		return errors.Join(err, os.Remove(tmp))
+		return &os.PathError{Op: "create", Path: name, Err: err}
+	}
+	data := r.encode()
+	n, err := unix.Write(fd, data)
+	if err == nil && n < len(data) {
+		err = unix.ENOSPC
+	}
+	if err = errors.Join(err, unix.Close(fd)); err != nil {
+		return errors.Join(&os.PathError{Op: "write", Path: name, Err: err}, os.Remove(name))
 	}
 	return nil
 }
@@ -247,7 +270,7 @@ func (s Store) names() ([]string, error) {
 func (s Store) under(id string) (names []string) {
 	files, _ := os.ReadDir(filepath.Join(s.dir, id))
 	for _, f := range files {
-		if strings.HasPrefix(f.Name(), prefix) && !strings.Contains(f.Name(), ".new-") {
+		if strings.HasPrefix(f.Name(), prefix) {
 			names = append(names, filepath.Join(s.dir, id, f.Name()))
 		}
 	}
@@ -255,8 +278,8 @@ func (s Store) under(id string) (names []string) {
 }
 
 // Sweep looks at a few ids, chosen at random, and forgets the containers that
-// their runtime has forgotten. It is called at each create, which adds one record, so that
-// looking at more than one keeps the number bounded.
+// their runtime has forgotten. It is called at creates, each of which adds one record:
+// looking at more than one for each keeps the number bounded.
 func (s Store) Sweep(looks int) {
 	d, err := os.Open(s.dir)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,8 +22,8 @@ import (
 // door is what records and audit lines call the wrapper.
 const door = "runtime"
 
-// sweepLooks is how many old records each create looks at.
-const sweepLooks = 3
+// Every few creates look at some old records, so that most need not.
+const sweepEvery, sweepLooks = 8, 16
 
 // create rewrites the bundle's config.json. When it fails, that file is as it was.
 func (w *wrapper) create() error {
@@ -211,7 +212,9 @@ func (c *creation) remember(d *policy.Decision, env []string) (func() error, err
 			return func() error { return nil }, nil
 		}
 	}
-	store.Sweep(sweepLooks)
+	if rand.IntN(sweepEvery) == 0 {
+		store.Sweep(sweepLooks)
+	}
 	r := &record.Record{
 		ID: c.id, Root: root, Bundle: c.bundle, Runtime: c.w.low.path, Engine: audit.EngineOf(c.file.Annotations()),
 		Image: hook.ImageOf(c.file.Annotations()), Profile: c.view.Profile, Mode: string(c.view.Mode), Door: door,
