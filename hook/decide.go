@@ -128,12 +128,8 @@ func (h *Hook) store() (record.Store, error) {
 	return record.Default()
 }
 
-// keep writes down what was done, without values.
-func (h *Hook) keep(x *verdict, bundle, door string) error {
-	store, err := h.store()
-	if err != nil {
-		return err
-	}
+// record is what is written down of the verdict, without values.
+func (x *verdict) record(bundle, door string) *record.Record {
 	r := &record.Record{
 		ID: x.id, Bundle: bundle, Engine: audit.EngineOf(x.file.Annotations()), Image: ImageOf(x.file.Annotations()),
 		Profile: x.view.Profile, Mode: string(x.view.Mode), Door: door, Time: time.Now(),
@@ -145,7 +141,7 @@ func (h *Hook) keep(x *verdict, bundle, door string) error {
 		}
 	}
 	r.Remember(x.env)
-	return store.Write(r)
+	return r
 }
 
 // audit writes the line that the policy asks for. A line that cannot be written

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/sirupsen/logrus"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/envscrub/envscrub/harden/mountns"
 	"github.com/envscrub/envscrub/hook/doc"
+	"github.com/envscrub/envscrub/hook/record"
 	"github.com/envscrub/envscrub/policy"
 )
 
@@ -75,21 +75,33 @@ func (h *Hook) create(x *verdict, s *State) error {
 	if injected {
 		return x.verify()
 	}
-	command := Command{x.file.Args(), x.file.Env(), x.file.Cwd()}
+	store, err := h.store()
+	if err != nil {
+		return err
+	}
+	records, err := store.Open()
+	if err != nil {
+		return err
+	}
 	message := mountOrder(x.view, x.decision, x.file.Env()).Encode()
-
-	// The files are written while the kernel works on the mounts. Writing must not
-	// see the mount namespace that cover enters: it has a thread of its own.
+	ns, targets, err := reach(s.Pid, s.rootPath(x.file), Command{x.file.Args(), x.file.Env(), x.file.Cwd()})
+	if err != nil || len(targets) == 0 {
+		return err // what is not there is the runtime's to complain about
+	}
+	// The files are written while the kernel works on the mounts. This goroutine is in
+	// the container's mount namespace now; another has a thread of its own, outside.
 	written := make(chan error, 1)
-	go func() { written <- h.write(x, s) }()
-	err = cover(s.Pid, s.rootPath(x.file), command, shim, []byte(message))
+	go func() { written <- h.write(x, store, s.Bundle) }()
+	err = cover(ns, targets, shim, []byte(message), func(l *mountns.Lifter) {
+		l.Forget(records, record.Name(s.ID, ""), s.ID)
+	})
 	return errors.Join(err, <-written)
 }
 
 // write leaves a record, and the scrubbed environment in config.json for whoever
 // reads it from now on; the runtime has read it before.
-func (h *Hook) write(x *verdict, s *State) error {
-	if err := h.keep(x, s.Bundle, doorHook); err != nil {
+func (h *Hook) write(x *verdict, store record.Store, bundle string) error {
+	if err := store.Write(x.record(bundle, doorHook)); err != nil {
 		return err
 	}
 	x.file.SetEnv(x.decision.Container())
@@ -106,31 +118,32 @@ func (x *verdict) verify() error {
 	return nil
 }
 
-// cover puts the shim over the entrypoint of a container whose process waits for
-// the hook, and leaves a process behind that takes it away again. An entrypoint
-// that is not there is the runtime's to complain about. It leaves the caller's
-// goroutine in the container's mount namespace.
-func cover(pid int, root string, command Command, shim string, message []byte) error {
-	file, err := unix.Open(shim, unix.O_PATH|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return &os.PathError{Op: "open", Path: shim, Err: err}
-	}
+// reach enters the mount namespace of a container whose process waits for the
+// hook, and finds there what will be executed. The caller's goroutine stays.
+func reach(pid int, root string, command Command) (*mountns.Namespace, []int, error) {
 	ns, err := mountns.Open(pid)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	if err := ns.Enter(); err != nil {
-		return err
+		return nil, nil, err
 	}
 	dir, err := unix.Open(root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return fmt.Errorf("open the root file system %s in the container's mount namespace: %w", root, err)
+		return nil, nil, fmt.Errorf("open the root file system %s in the container's mount namespace: %w", root, err)
 	}
 	targets, err := Entrypoint(dir, command)
-	if err != nil || len(targets) == 0 {
+	return ns, targets, err
+}
+
+// cover puts the shim over the targets and leaves a process behind that takes it
+// away again.
+func cover(ns *mountns.Namespace, targets []int, shim string, message []byte, prepare func(*mountns.Lifter)) error {
+	var lifter *mountns.Lifter
+	err := ns.Outside(func() (err error) {
+		lifter, err = ns.NewLifter(shim)
 		return err
-	}
-	lifter, err := ns.NewLifter(file)
+	})
 	if err != nil {
 		return err
 	}
@@ -139,6 +152,7 @@ func cover(pid int, root string, command Command, shim string, message []byte) e
 			return fmt.Errorf("put the shim over the entrypoint: %w", err)
 		}
 	}
+	prepare(lifter)
 	return lifter.Start(message)
 }
 

@@ -29,28 +29,41 @@ const MaxMounts = 16
 // runtime: no allocation, no stack growth, no lock.
 type Lifter struct {
 	ns     *Namespace
-	file   int // the shim
-	shim   unix.Stat_t
+	shim   int
+	stat   unix.Stat_t // of the shim
+	procfs int         // the host's, from where the child names its own descriptors
 	notify int
+	spare  int // a clone that is not attached yet
 	mounts []int
+
+	dir          int // what to remove, see Forget
+	file, parent string
 }
 
-// NewLifter prepares for a shim that is open on file (O_PATH), and begins to
-// watch it.
-func (n *Namespace) NewLifter(file int) (*Lifter, error) {
-	l := &Lifter{ns: n, file: file}
-	if err := unix.Fstat(file, &l.shim); err != nil {
-		return nil, fmt.Errorf("stat the shim: %w", err)
-	}
+// NewLifter opens the shim and begins to watch it. To be called where the shim's
+// path leads to the host's file, before Enter or within Outside.
+func (n *Namespace) NewLifter(shim string) (*Lifter, error) {
+	l := &Lifter{ns: n, dir: -1}
 	var err error
+	if l.shim, err = unix.Open(shim, unix.O_PATH|unix.O_CLOEXEC, 0); err != nil {
+		return nil, fmt.Errorf("open %s: %w", shim, err)
+	}
+	if err := unix.Fstat(l.shim, &l.stat); err != nil {
+		return nil, fmt.Errorf("stat %s: %w", shim, err)
+	}
+	if l.procfs, err = unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
+		return nil, fmt.Errorf("open /proc: %w", err)
+	}
 	if l.notify, err = unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK); err != nil {
-		return nil, fmt.Errorf("watch the shim: %w", err)
+		return nil, fmt.Errorf("watch %s: %w", shim, err)
 	}
 	// The kernel opens the file to execute it; the shim opens and closes it once
 	// more when it is ready.
-	if _, err := unix.InotifyAddWatch(l.notify, "/proc/self/fd/"+strconv.Itoa(file), unix.IN_OPEN|unix.IN_CLOSE_NOWRITE); err != nil {
-		unix.Close(l.notify)
-		return nil, fmt.Errorf("watch the shim: %w", err)
+	if _, err := unix.InotifyAddWatch(l.notify, "/proc/self/fd/"+strconv.Itoa(l.shim), unix.IN_OPEN|unix.IN_CLOSE_NOWRITE); err != nil {
+		return nil, fmt.Errorf("watch %s: %w", shim, err)
+	}
+	if l.spare, err = clone(l.shim); err != nil {
+		return nil, err
 	}
 	return l, nil
 }
@@ -60,13 +73,15 @@ func (l *Lifter) Cover(target int) error {
 	if len(l.mounts) == MaxMounts {
 		return errors.New("there are too many places where the entrypoint could be")
 	}
-	var tree int
-	err := l.ns.Outside(func() (err error) {
-		tree, err = clone(l.file)
-		return err
-	})
-	if err != nil {
-		return err
+	tree := l.spare
+	if l.spare = -1; tree < 0 {
+		err := l.ns.Outside(func() (err error) {
+			tree, err = clone(l.shim)
+			return err
+		})
+		if err != nil {
+			return err
+		}
 	}
 	const flags = unix.MOVE_MOUNT_F_EMPTY_PATH | unix.MOVE_MOUNT_T_EMPTY_PATH
 	if err := unix.MoveMount(tree, "", target, "", flags); err != nil {
@@ -76,9 +91,14 @@ func (l *Lifter) Cover(target int) error {
 	return nil
 }
 
+// Forget makes the lifter remove a file and then its directory, both named from
+// dir, when the container ends without ever having been started: a runtime that
+// fails to create it need not call the hooks that would do it.
+func (l *Lifter) Forget(dir int, file, parent string) { l.dir, l.file, l.parent = dir, file, parent }
+
 // vigil is all that the child knows.
 type vigil struct {
-	keep    [MaxMounts + 4]int32 // descriptors that stay open, ascending
+	keep    [MaxMounts + 5]int32 // descriptors that stay open, ascending
 	nkeep   int
 	poll    [2]unix.PollFd // the container's process, the watch
 	proc    int            // /proc/<pid>
@@ -88,6 +108,9 @@ type vigil struct {
 	dev     uint64
 	ino     uint64
 	message []byte
+
+	dir          int // where file and parent are to be removed
+	file, parent *byte
 
 	waiting   [16]byte // what a shim that is ready calls itself, but for the number
 	nwaiting  uintptr
@@ -103,20 +126,25 @@ type vigil struct {
 // Start lets the process go. The caller must be where Enter brought it; its
 // thread is in the container's mount namespace, and so the child is born there.
 func (l *Lifter) Start(message []byte) error {
-	procfs, err := l.procfs()
-	if err != nil {
-		return fmt.Errorf("open /proc: %w", err)
-	}
-	defer unix.Close(procfs)
-	v := &vigil{proc: l.ns.proc, procfs: procfs, dev: uint64(l.shim.Dev), ino: l.shim.Ino, message: message}
+	v := &vigil{proc: l.ns.proc, procfs: l.procfs, dev: uint64(l.stat.Dev), ino: l.stat.Ino, message: message}
 	v.poll[0] = unix.PollFd{Fd: int32(l.ns.pidfd), Events: unix.POLLIN}
 	v.poll[1] = unix.PollFd{Fd: int32(l.notify), Events: unix.POLLIN}
-	keep := []int32{int32(l.ns.proc), int32(l.ns.pidfd), int32(l.notify), int32(procfs)}
+	keep := []int32{int32(l.ns.proc), int32(l.ns.pidfd), int32(l.notify), int32(l.procfs)}
 	for i, fd := range l.mounts {
 		copy(v.mounts[i][:], "self/fd/"+strconv.Itoa(fd))
 		keep = append(keep, int32(fd))
 	}
 	v.nmounts = len(l.mounts)
+	if v.dir = l.dir; l.dir >= 0 {
+		keep = append(keep, int32(l.dir))
+		var err error
+		if v.file, err = unix.BytePtrFromString(l.file); err != nil {
+			return fmt.Errorf("name the record: %w", err)
+		}
+		if v.parent, err = unix.BytePtrFromString(l.parent); err != nil {
+			return fmt.Errorf("name the record: %w", err)
+		}
+	}
 	slices.Sort(keep)
 	v.nkeep = copy(v.keep[:], keep)
 	v.nwaiting = uintptr(copy(v.waiting[:], strings.TrimSuffix(order.Ready(0), "0")))
@@ -141,16 +169,6 @@ func (l *Lifter) Start(message []byte) error {
 		return fmt.Errorf("fork the lifter: %w", errno)
 	}
 	return nil // whoever reaps the orphans of the runtime will reap it
-}
-
-// procfs opens the host's /proc, from where the child names its own descriptors;
-// after the runtime's pivot that path is the container's.
-func (l *Lifter) procfs() (fd int, err error) {
-	err = l.ns.Outside(func() error {
-		fd, err = unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-		return err
-	})
-	return fd, err
 }
 
 //go:noinline
@@ -229,7 +247,8 @@ func (v *vigil) watch() uintptr {
 			return 1
 		}
 		if v.poll[0].Revents != 0 {
-			return 0 // the container's process is gone
+			v.forget() // the container's process is gone
+			return 0
 		}
 		if v.poll[1].Revents != 0 {
 			tries = patience
@@ -240,6 +259,15 @@ func (v *vigil) watch() uintptr {
 				}
 			}
 		}
+	}
+}
+
+//go:norace
+//go:nosplit
+func (v *vigil) forget() {
+	if v.dir >= 0 {
+		syscall.RawSyscall(syscall.SYS_UNLINKAT, uintptr(v.dir), uintptr(unsafe.Pointer(v.file)), 0)
+		syscall.RawSyscall(syscall.SYS_UNLINKAT, uintptr(v.dir), uintptr(unsafe.Pointer(v.parent)), unix.AT_REMOVEDIR)
 	}
 }
 
