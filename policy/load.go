@@ -125,7 +125,7 @@ func standard(dir string, root func() bool) ([]string, error) {
 			return nil, unreadable(d, err)
 		}
 		if what := writableByOthers(info, root()); what != "" {
-			return nil, &Error{At: Position{File: d}, What: "the directory is " + what + "; chmod go-w " + d}
+			return nil, &Error{At: Position{File: d}, What: "the directory is " + what + " " + d}
 		}
 	}
 	return files, nil
@@ -170,7 +170,7 @@ func readFile(file string, limit int64, purpose filePurpose, root bool) ([]byte,
 		return nil, fail("was replaced while it was read; try again")
 	}
 	if what := writableByOthers(info, root); what != "" {
-		return nil, fail("is " + what + "; chmod go-w " + file)
+		return nil, fail("is " + what + " " + file)
 	}
 	if purpose == secretFile && readableByOthers(info) {
 		return nil, fail("holds a secret and is readable by others; chmod o-rwx " + file)

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/gobwas/glob"
@@ -21,6 +22,17 @@ var diagnostics = []string{"dotnet", "java", "node", "python"}
 
 // IsSensitiveName says whether the built-in rules take a variable of this name.
 func IsSensitiveName(name string) bool { return builtin.IsSensitiveName(name) }
+
+// doors are the annotations, and the variables where an engine has no annotations, by which a container asks for a
+// profile, for variables, or to be left alone. Each counts only if `overrides` names it.
+var doors = [...]string{
+	"io.envscrub.profile", "io.envscrub.allow", "io.envscrub.disable",
+	"ENVSCRUB_PROFILE", "ENVSCRUB_ALLOW", "ENVSCRUB_DISABLE",
+}
+
+func isDoor(text string) bool {
+	return slices.ContainsFunc(doors[:], func(door string) bool { return strings.EqualFold(door, text) })
+}
 
 // validName says whether a name has the form that a shell can set.
 func validName(name string) bool {

@@ -22,17 +22,18 @@ func realRoot() bool {
 	return len(fields) == 3 && fields[0] == "0" && fields[1] == "0" && fields[2] == "4294967295"
 }
 
-// writableByOthers says how others than its owner can write to a file, or "". For root, its owner has to be root.
-func writableByOthers(info fs.FileInfo, root bool) string {
+// writableByOthers says how others than its owner can write to a file, and what to do; or "". For root, its owner has
+// to be root.
+func writableByOthers(info fs.FileInfo, root bool) (what string) {
 	if info.Mode()&0o002 != 0 {
-		return "writable by everybody"
+		return "writable by everybody; chmod o-w"
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && root {
 		if info.Mode()&0o020 != 0 && st.Gid != 0 {
-			return "writable by a group"
+			return "writable by a group; chmod g-w"
 		}
 		if st.Uid != 0 {
-			return "owned by another user than root"
+			return "owned by another user than root; chown root"
 		}
 	}
 	return ""

@@ -148,7 +148,7 @@ func (d *decoder) top(table *value) {
 		case "strict":
 			l.strict = d.boolean(v, "strict")
 		case "overrides":
-			l.overrides = d.patterns(v, "overrides")
+			l.overrides = d.overrides(v)
 		case "runtimes":
 			l.runtimes = d.list(v, "runtimes")
 		case "shim":
@@ -340,6 +340,17 @@ func (d *decoder) patterns(v *value, key string) []item {
 	for _, i := range items {
 		if what := checkPattern(i.text); what != "" {
 			d.fail(i.at, key, what)
+		}
+	}
+	return items
+}
+
+// overrides reads what a container may ask for: whole doors, or variables by name or glob.
+func (d *decoder) overrides(v *value) []item {
+	items := d.list(v, "overrides")
+	for _, i := range items {
+		if what := checkPattern(i.text); what != "" && !isDoor(i.text) {
+			d.fail(i.at, "overrides", what+"; besides variables there are "+strings.Join(doors[:], ", "))
 		}
 	}
 	return items

@@ -39,6 +39,15 @@ func (l *layer) warnings(prefix string) []Warning {
 			}
 		}
 	}
+	for _, o := range l.overrides {
+		if text := strings.ToLower(o.text); isDoor(text) && !strings.HasSuffix(text, "profile") {
+			what := "lets a container, or its image, pass any variable that is not exactly denied"
+			if strings.HasSuffix(text, "disable") {
+				what = "lets a container, or its image, switch the policy off"
+			}
+			warn(o.at, "overrides", o.text+" "+what)
+		}
+	}
 	switch l.mode.value {
 	case ModeObserve:
 		warn(l.mode.at, "mode", "observe only reports, nothing is removed")

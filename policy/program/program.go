@@ -2,6 +2,7 @@ package program
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -192,7 +193,7 @@ func shape(err error) string {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &kind):
-		return kind.Field + " has the wrong type"
+		return cmp.Or(kind.Field, "it") + " has the wrong type"
 	case strings.HasPrefix(err.Error(), "json: unknown field"):
 		return "it has an unknown field"
 	}
