@@ -48,7 +48,12 @@ func readCorpus(t *testing.T, name string) []labelled {
 // default policy. Nothing of what is a credential may be kept, and of what is
 // none fewer than one in two hundred may be removed.
 //
-// tuned.tsv was written beside the rules, which were mended until it passed.
+// tuned.tsv was written beside the rules, which were mended until it passed; when
+// it was first measured, 98.3 % of its credentials were found and 0.41 % of the
+// rest were false alarms. holdout.tsv was written afterwards from the sample
+// configurations and manuals of other programs, without a look at the rules, and
+// measured before anything was mended: 96.8 % found (151 of 156), 0.45 % false
+// alarms (1 of 221). Those five and that one are what the rules learned from it.
 func TestCorpus(t *testing.T) {
 	view, err := Default().For(Subject{})
 	if err != nil {

@@ -77,7 +77,7 @@ func (c *Classifier) known(w *words) *knownName {
 func (c *Classifier) Classify(name, value string) (group, rule string, ok bool) {
 	var w words
 	w.split(name)
-	if k := c.known(&w); k != nil {
+	if k := c.known(&w); k != nil && (k.group != iConnections || !localDatabase(value)) {
 		return denyGroups[k.group].Name, k.name, true
 	}
 	v := judge(&w, value)
@@ -85,6 +85,11 @@ func (c *Classifier) Classify(name, value string) (group, rule string, ok bool) 
 		return "", "", false
 	}
 	return denyGroups[verdicts[v].group].Name, verdicts[v].rule, true
+}
+
+// localDatabase reports the address of a database that is a file.
+func localDatabase(v string) bool {
+	return hasPrefix(v, "sqlite:") || hasPrefix(v, "file:") || hasPrefix(v, "jdbc:sqlite:") || hasPrefix(v, "jdbc:h2:") || hasPrefix(v, "duckdb:") || hasPrefix(v, "sqlite3:")
 }
 
 var defaults = sync.OnceValue(func() *Classifier { return New(nil) })

@@ -68,7 +68,7 @@ var denyGroups = [...]Group{
 		Exact: []string{"AWS_SECRET_ACCESS_KEY"},
 		Names: []string{
 			"AWS_ACCESS_KEY_ID", "AWS_ACCESS_KEY", "AWS_SECRET_KEY",
-			"IDENTITY_HEADER",
+			"IDENTITY_HEADER", "VAULT_DEV_ROOT_TOKEN_ID",
 		},
 		Globs: []string{"*_ACCESS_KEY_ID"},
 	},
@@ -85,8 +85,9 @@ var denyGroups = [...]Group{
 		Globs: []string{"*_DSN", "*CONNECTION_STRING*"},
 	},
 	{
-		Name: gCI,
-		Doc:  "credentials that CI systems hand to their jobs",
+		Name:  gCI,
+		Doc:   "credentials of builds, where the name does not say that they are",
+		Names: []string{"UNITY_SERIAL", "UNITY_LICENSE", "PLEX_CLAIM", "LI_AT", "SP_DC"},
 	},
 	{
 		Name:  gPackages,
@@ -96,7 +97,7 @@ var denyGroups = [...]Group{
 	{
 		Name:  gMonitoring,
 		Doc:   "ingest addresses with a key in them",
-		Names: []string{"SENTRY_DSN"},
+		Names: []string{"SENTRY_DSN", "PAGERDUTY_ROUTING_KEY", "PD_ROUTING_KEY", "AIRBRAKE_PROJECT_KEY"},
 	},
 	{
 		Name:  gCrypto,

@@ -9,6 +9,9 @@ func whole(name, v string) string {
 	if kind := schemeless(name, v); kind != "" {
 		return kind
 	}
+	if passfile(v) {
+		return "pgpass"
+	}
 	if n := len(v); n > 36 && n < 48 {
 		switch {
 		case v[n-4:] == "NRAL" && allHex(v[:n-4]):
@@ -19,6 +22,33 @@ func whole(name, v string) string {
 		return "mailchimp-key"
 	}
 	return encoded(v)
+}
+
+// passfile reports a line of libpq's password file: host:port:database:user:password.
+func passfile(v string) bool {
+	if len(v) > 512 {
+		return false
+	}
+	var at [4]int
+	n := 0
+	for i := range len(v) {
+		switch v[i] {
+		case ':':
+			if n == len(at) {
+				return false
+			}
+			at[n] = i
+			n++
+		case '/', ' ', ',', ';', '=', '@':
+			return false
+		}
+	}
+	if n != len(at) {
+		return false
+	}
+	port, database, user, password := v[at[0]+1:at[1]], v[at[1]+1:at[2]], v[at[2]+1:at[3]], v[at[3]+1:]
+	name := func(s string) bool { return s == "*" || s != "" && !allHex(s) }
+	return at[0] > 0 && (port == "*" || len(port) >= 2 && len(port) <= 5 && digitsOnly(port)) && name(database) && name(user) && password != ""
 }
 
 // schemeless looks for name:password@host.

@@ -158,6 +158,12 @@ func judge(w *words, value string) verdict {
 		if kind == kNone {
 			continue
 		}
+		if kind == kString {
+			if !w.is(i-1, "connection") && !w.is(i-1, "conn") {
+				continue // SESSION_STRING: the word before says what it is
+			}
+			kind = kConnection
+		}
 		v := w.judgeWord(i, kind, value)
 		if v != vNone && v != vFile {
 			return v
@@ -179,6 +185,9 @@ func judge(w *words, value string) verdict {
 func (w *words) special(value string) verdict {
 	if w.count > 1 && w.is(0, "bundle") && hasDoubleUnderscore(w) && !isURL(value) && (bundleCredential(value) || random(value)) {
 		return vBundle
+	}
+	if last := w.count - 1; last > 0 && w.is(last, "hash") && w.is(last-1, "api") && !plain(value) {
+		return vAPIKey // Telegram's
 	}
 	return vNone
 }
@@ -214,20 +223,23 @@ func (w *words) judgeWord(i int, kind wordClass, value string) verdict {
 	if kind == kPass && (w.is(i+1, "word") || w.is(i+1, "phrase") || w.is(i+1, "code")) {
 		kind, t = kPassword, w.tail(i+2)
 	}
+	if w.ownPrefix(i) {
+		t = tailUnknown
+	}
 	if t == tailFile && kind != kCode && kind != kHook && kind != kHeaders {
 		return vFile
 	}
 	if t == tailMeta {
 		return w.judgeMeta(i, kind, value)
 	}
-	if t == tailUnknown && !random(value) && !(kind == kAuth && value[0] == '{') && !w.ownPrefix(i) {
+	if t == tailUnknown && !random(value) && !(kind == kAuth && (value[0] == '{' || loginPair(value))) && !w.ownPrefix(i) {
 		return vNone
 	}
 	switch kind {
 	case kPassword:
 		return unlessFile(value, end(t, vPasswordEnd, vPassword))
 	case kPass:
-		if w.is(i-1, "ask") {
+		if w.is(i-1, "ask") || w.is(i, "pwd") && (w.count == 1 || value[0] == '/') {
 			return vNone
 		}
 		return unlessFile(value, vPass)
@@ -254,7 +266,7 @@ func (w *words) judgeWord(i int, kind wordClass, value string) verdict {
 		}
 		return unlessFile(value, vKeyEnd)
 	case kTokens, kSecrets:
-		if digitsOnly(value) || plain(value) || isURL(value) || i > 0 && w.side(i-1)&fCount != 0 {
+		if digitsOnly(value) || plain(value) || isURL(value) || value[0] == '<' || i > 0 && w.side(i-1)&fCount != 0 {
 			return vNone
 		}
 		if kind == kTokens {
@@ -293,7 +305,7 @@ func (w *words) judgeWord(i int, kind wordClass, value string) verdict {
 func (w *words) judgeWeak(i int, kind wordClass, value string) verdict {
 	switch kind {
 	case kSession:
-		if random(value) || len(value) >= 24 && longBase64(value) && !plain(value) {
+		if random(value) || len(value) >= 24 && !plain(value) && !isUUID(value) && !material(value) && !isURL(value) {
 			return vSession
 		}
 	case kCookie:
@@ -319,7 +331,7 @@ func (w *words) judgeWeak(i int, kind wordClass, value string) verdict {
 			return vCode
 		}
 	case kSeed:
-		if wordCount(value) >= 12 || len(value) >= 24 && random(value) {
+		if wordCount(value) >= 12 || len(value) >= 24 && (random(value) || allHex(value) && !digitsOnly(value)) {
 			return vSeed
 		}
 	case kPhrase:
@@ -327,7 +339,7 @@ func (w *words) judgeWeak(i int, kind wordClass, value string) verdict {
 			return unlessFile(value, vPhrase)
 		}
 	case kLicense:
-		if len(value) >= 20 && random(value) {
+		if len(value) >= 20 && random(value) || strings.HasPrefix(value, "<?xml") {
 			return vLicense
 		}
 	case kStore:
@@ -344,6 +356,10 @@ func (w *words) judgeWeak(i int, kind wordClass, value string) verdict {
 		}
 		if secretURL(value) {
 			return vWebhook
+		}
+	case kHMAC:
+		if random(value) || dense(value) {
+			return vKeyEnd
 		}
 	case kHeaders:
 		if headerCredential(value) {
@@ -402,6 +418,16 @@ func (w *words) judgeKey(i int, t tail, value string) verdict {
 			return rule
 		}
 		return vNone
+	}
+	if w.is(head, "s3") && strings.ContainsAny(value, "/.") && !dense(value) {
+		return vNone // the name of an object
+	}
+	if isFingerprint(value) {
+		for k := range w.count {
+			if w.is(k, "gpg") || w.is(k, "pgp") {
+				return vNone
+			}
+		}
 	}
 	if w.is(head, "api") {
 		rule = end(t, vAPIKeyEnd, vAPIKey)
@@ -480,6 +506,17 @@ func keyValues(v string) bool {
 		return !strings.Contains(v, "Key=") && !strings.Contains(v, "key=")
 	}
 	return false
+}
+
+// isFingerprint reports the name of an OpenPGP key.
+func isFingerprint(v string) bool {
+	v = strings.TrimPrefix(v, "0x")
+	return (len(v) == 8 || len(v) == 16 || len(v) == 40) && allHex(v)
+}
+
+// loginPair reports whether a value is name:password and no host with a port.
+func loginPair(v string) bool {
+	return userPassword(v) && !digitsOnly(v[strings.IndexByte(v, ':')+1:])
 }
 
 func cookiePair(v string) bool {

@@ -206,6 +206,7 @@ var (
 		{"mlsn.", "mailersend-token", 30, alnum, true},
 	}
 	prefixesNO = [...]prefix{
+		{"nsec1", "nostr-key", 16, alnum, true},
 		{"npm_", "npm-token", 20, alnum, true},
 		{"ntn_", "notion-token", 20, alnum, false},
 		{"nfp_", "netlify-token", 20, alnum, false},
@@ -274,7 +275,6 @@ var (
 		{"sgp_", "sourcegraph-token", 24, url64, true},
 		{"syt_", "matrix-token", 24, url64, true},
 		{"sl.", "dropbox-token", 60, dotted, true},
-		{"sdk-", "launchdarkly-key", 32, url64, true},
 	}
 	prefixesTVW = [...]prefix{
 		{"tskey-", "tailscale-key", 12, url64, true},

@@ -56,6 +56,10 @@ func scan(v string) string {
 			if kind := atAt(v, i); kind != "" {
 				return kind
 			}
+		case '>':
+			if kind := elementAt(v, i); kind != "" {
+				return kind
+			}
 		case '.':
 			if strings.HasPrefix(v[i+1:], "atlasv1.") && i > 8 {
 				return "terraform-token"
@@ -124,6 +128,10 @@ func tokenAt(v string, i int) string {
 		}
 		if (rest[1] >= '1' && rest[1] <= '4') && hasPrefix(rest[2:], ".local.") && run(rest[9:], url64, 64) >= 24 {
 			return "paseto"
+		}
+	case 's':
+		if hasPrefix(rest, "sdk-") && len(rest) >= 40 && isUUID(rest[4:40]) {
+			return "launchdarkly-key"
 		}
 	case 'p':
 		if hasPrefix(rest, "pat") && len(rest) > 60 && rest[17] == '.' && run(rest[3:], alnum, 15) == 14 && run(rest[18:], hexa, 64) == 64 {
@@ -270,6 +278,10 @@ func shortFlag(v string, i int) string {
 		value := v[i+2:]
 		if strings.Contains(before, "sshpass") {
 			value = strings.TrimLeft(value, " ")
+		} else if strings.Contains(before, " login") {
+			if value = strings.TrimLeft(value, " "); len(value) == len(v)-i-2 {
+				return ""
+			}
 		} else if !strings.Contains(before, "mysql") && !strings.Contains(before, "mariadb") {
 			return ""
 		}
@@ -278,6 +290,14 @@ func shortFlag(v string, i int) string {
 		}
 	case 'u':
 		if value := word(strings.TrimLeft(v[i+2:], " ")); strings.Contains(before, "curl") && hasPassword(value) {
+			return "command-line"
+		}
+	case 'U':
+		if value := word(strings.TrimLeft(v[i+2:], " ")); strings.Contains(before, "smbclient") && strings.IndexByte(value, '%') > 0 {
+			return "command-line"
+		}
+	case 'w':
+		if value := word(strings.TrimLeft(v[i+2:], " ")); strings.Contains(before, "ldap") && len(value) > 0 && !reference(value) {
 			return "command-line"
 		}
 	case 'a':
@@ -358,6 +378,9 @@ scan:
 		}
 		return webhookURL(rest)
 	}
+	if hasPrefix(rest[last:], "@sha256:") {
+		return "" // an image by its digest
+	}
 	user := rest[:last]
 	if colon >= 0 && colon < last {
 		password := user[colon+1:]
@@ -431,6 +454,24 @@ func atAt(v string, i int) string {
 	return ""
 }
 
+// elementAt looks at the XML element whose start tag ends at i.
+func elementAt(v string, i int) string {
+	from := max(0, i-48)
+	open := strings.LastIndexByte(v[from:i], '<')
+	if open < 0 {
+		return ""
+	}
+	s := sensitiveKey(v[from+open+1 : i])
+	value := v[i+1:]
+	if len(value) > 256 {
+		value = value[:256]
+	}
+	if stop := strings.IndexByte(value, '<'); s != 0 && stop > 0 && sensitiveValue(s, value[:stop], false) {
+		return "xml-credential"
+	}
+	return ""
+}
+
 // sensitivity of the key of a pair.
 type sensitivity uint8
 
@@ -460,7 +501,7 @@ func pairAt(v string, i int) string {
 		return ""
 	}
 	start := end
-	for start > 0 && end-start < 48 && url64.has(v[start-1]) {
+	for start > 0 && end-start < 48 && dotted.has(v[start-1]) {
 		start--
 	}
 	s := sensitiveKey(v[start:end])
@@ -487,6 +528,9 @@ func pairAt(v string, i int) string {
 		}
 		stop++
 	}
+	if v[i] == ':' && !quoted && quote == 0 && s != headerKey && prose(v, start, value) {
+		return ""
+	}
 	if sensitiveValue(s, value[:stop], quoted) {
 		if quoted {
 			return "json-credential"
@@ -494,6 +538,27 @@ func pairAt(v string, i int) string {
 		return "key-value"
 	}
 	return ""
+}
+
+// prose reports whether a colon stands in a sentence and not in a file of
+// settings: after other words on its line, or before several plain ones.
+func prose(v string, start int, value string) bool {
+	line := value
+	if len(line) > 128 {
+		line = line[:128]
+	}
+	if end := strings.IndexAny(line, "\r\n"); end >= 0 {
+		line = line[:end]
+	}
+	for k := 0; start > 0 && v[start-1] == ' '; k++ {
+		if start--; k > 64 {
+			return true
+		}
+	}
+	if start > 0 && v[start-1] != '\n' && v[start-1] != '\r' && v[start-1] != '-' && v[start-1] != '\'' && v[start-1] != '"' {
+		return plain(word(line))
+	}
+	return strings.IndexByte(strings.TrimSpace(line), ' ') > 0 && plain(word(line))
 }
 
 // sensitiveKey reports what the key of a pair says of its value.
@@ -504,7 +569,7 @@ func sensitiveKey(k string) sensitivity {
 	var buf [64]byte
 	n := 0
 	for i := range len(k) {
-		if k[i] != '_' && k[i] != '-' {
+		if k[i] != '_' && k[i] != '-' && k[i] != '.' {
 			buf[n] = lower(k[i])
 			n++
 		}

@@ -38,6 +38,8 @@ const (
 	kHeaders
 	kStore // a container of keys: PKCS #12, Java, Kerberos
 	kKubeconfig
+	kString // after CONNECTION
+	kHMAC
 
 	kindMask wordClass = 0x3f
 )
@@ -203,7 +205,11 @@ func longEnd(b []byte) wordClass {
 		switch {
 		case end("password"), end("passwd"):
 			return kPassword
-		case end("pwd"):
+		case end("pwd") && string(b) != "oldpwd":
+			return kPass
+		}
+	case 'w':
+		if end("pw") {
 			return kPass
 		}
 	case 'e':
@@ -224,7 +230,7 @@ func longEnd(b []byte) wordClass {
 		}
 	case 's':
 		switch {
-		case end("credentials"):
+		case end("credentials"), end("creds"):
 			return kCredential
 		case end("passwords"):
 			return kPassword
@@ -250,6 +256,10 @@ func longEnd(b []byte) wordClass {
 		if end("basicauth") || end("proxyauth") || end("httpauth") || end("userauth") {
 			return kAuth
 		}
+	case 'r':
+		if end("connstr") {
+			return kConnection
+		}
 	case 'g':
 		if end("connectionstring") || end("connstring") {
 			return kConnection
@@ -263,7 +273,7 @@ func longEnd(b []byte) wordClass {
 			return kAPIKey
 		case end("secretkey"), end("privatekey"), end("accesskey"), end("authkey"), end("masterkey"), end("signingkey"), end("signkey"),
 			end("encryptionkey"), end("cryptkey"), end("instrumentationkey"), end("licensekey"), end("servicekey"), end("deploykey"), end("accountkey"), end("storagekey"), end("sharedkey"),
-			end("sessionkey"), end("appkey"), end("hmackey"), end("aeskey"), end("adminkey"), end("cipherkey"), end("securitykey"), end("authenticationkey"), end("preauthkey"):
+			end("sessionkey"), end("appkey"), end("hmackey"), end("aeskey"), end("adminkey"), end("cipherkey"), end("securitykey"), end("authenticationkey"), end("preauthkey"), end("passkey"):
 			return kLongKey
 		}
 	}
@@ -297,7 +307,7 @@ func kindWord(b []byte) wordClass {
 		return kKey
 	case "keys":
 		return kKeys
-	case "privkey", "seckey", "privatekey", "secretkey", "accesskey", "authkey", "masterkey", "skey", "keypair":
+	case "privkey", "seckey", "privatekey", "secretkey", "accesskey", "authkey", "masterkey", "skey", "passkey", "wif", "nsec":
 		return kLongKey
 	case "auth", "oauth", "authorization", "bearer":
 		return kAuth | fStrong
@@ -305,7 +315,7 @@ func kindWord(b []byte) wordClass {
 		return kSession | fStrong
 	case "cookie", "cookies":
 		return kCookie | fStrong
-	case "salt":
+	case "salt", "pepper":
 		return kSalt
 	case "seed":
 		return kSeed | fStrong
@@ -319,6 +329,10 @@ func kindWord(b []byte) wordClass {
 		return kCode | fMeta
 	case "dsn", "dsns":
 		return kDSN
+	case "string", "strings", "str":
+		return kString
+	case "hmac":
+		return kHMAC | fStrong
 	case "connectionstring", "connectionstrings", "connstr", "connstring", "connstrings":
 		return kConnection
 	case "jwt", "jwts":
@@ -369,7 +383,7 @@ func sideWord(b []byte) wordClass {
 		"fingerprint", "fingerprints", "thumbprint", "checksum", "sha256", "sha1", "sha512", "md5", "digest", "email", "username", "usernames", "owner",
 		"display", "title", "keyboard", "layout", "protocol", "protocols", "group", "groups", "order", "strategy", "handler", "lookup", "source", "variables", "vars",
 		"generator", "gen", "agent", "agents", "extension", "feature", "features", "support", "cache", "caching", "index", "bucket", "table", "queue", "topic", "metrics",
-		"style", "color", "colour", "theme", "language", "lang", "locale", "charset", "encoding", "store", "stores", "tls", "ssl", "syntax", "example", "docs", "mount", "mounts",
+		"style", "color", "colour", "theme", "language", "lang", "locale", "charset", "encoding", "store", "stores", "tls", "ssl", "syntax", "docs", "mount", "mounts",
 		"lock", "proxy", "subject", "placeholder", "reminder", "notification", "expired", "window", "per", "sync", "interactive", "repo", "repository", "registry", "binding", "bindings":
 		c := fMeta
 		switch string(b) {
@@ -405,7 +419,7 @@ func sideWord(b []byte) wordClass {
 	// What makes a key one that unlocks something.
 	case "api", "private", "priv", "access", "encryption", "encrypt", "encrypted", "decryption", "decrypt", "signing", "sign", "signature", "master", "app", "application",
 		"service", "account", "storage", "shared", "sas", "subscription", "admin", "root", "write", "read", "ingest", "ingestion", "integration", "server", "deploy", "deployment",
-		"ssh", "hmac", "aes", "wallet", "cipher", "crypt", "crypto", "cryptography", "security", "user", "sdk", "consumer", "bot", "database", "db", "fernet", "recovery", "unseal", "transport",
+		"ssh", "aes", "wallet", "cipher", "crypt", "crypto", "cryptography", "security", "user", "sdk", "consumer", "bot", "database", "db", "fernet", "recovery", "unseal", "transport",
 		"sa", "preshared", "presharedkey", "instrumentation", "client", "cosmos", "cosmosdb", "search", "insert", "nonce", "logged", "secure", "registration", "enrollment", "join", "provisioning",
 		"unlock", "decoder", "vault", "kek", "dek", "hkdf", "pgcrypto", "symmetric", "management", "pagerduty", "openai", "anthropic", "gemini", "mailgun", "sendgrid", "airbrake", "function", "functions", "system", "wireguard", "wg", "trading", "exchange", "binance", "activation", "product", "serial":
 		return fStrong
@@ -414,7 +428,7 @@ func sideWord(b []byte) wordClass {
 	case "public", "pub", "publishable", "publickey", "pubkey", "site", "foreign", "sort", "partition", "range", "row", "object", "hot", "arrow", "meta", "project", "plan", "routing",
 		"message", "event", "dict", "flag", "translation", "i18n", "idempotency", "dedup", "unique", "composite", "natural", "surrogate", "gpg", "pgp", "known", "authorized", "trusted",
 		"shortcut", "modifier", "compose", "menu", "leader", "home", "build", "artifact", "restore", "sccache", "shard", "sharding", "tag", "tags", "setting", "context", "metadata", "stream",
-		"hash", "distribution", "cluster", "segment", "record", "document", "entity", "item", "issue", "ticket", "short", "branch", "repokey", "apt", "rpm", "yum", "keyserver", "press", "modifierkey", "control", "ctrl", "escape", "esc", "super", "hotkey", "answer", "i18nkey", "s3", "dnssec", "verifying", "verifier":
+		"hash", "distribution", "cluster", "segment", "document", "entity", "item", "issue", "ticket", "short", "branch", "repokey", "apt", "rpm", "yum", "keyserver", "press", "modifierkey", "control", "ctrl", "escape", "esc", "super", "hotkey", "answer", "i18nkey", "input", "result", "dnssec", "verifying", "verifier":
 		c := fBenign
 		switch string(b) {
 		case "public", "pub", "publishable", "publickey", "pubkey", "site", "gpg", "pgp", "known", "authorized", "trusted", "apt", "rpm", "yum", "dnssec", "verifying", "verifier":
@@ -423,7 +437,7 @@ func sideWord(b []byte) wordClass {
 		return c
 
 	// What is counted.
-	case "completion", "output", "input", "thinking", "total", "used", "remaining", "response", "reasoning", "generation":
+	case "completion", "output", "thinking", "total", "used", "remaining", "response", "reasoning", "generation":
 		return fCount
 	}
 	return kNone
