@@ -25,6 +25,7 @@ type invocation struct {
 	globals parsed
 	args    parsed
 	plain   bool // the runtime will refuse it, or answer it with a help text
+	odd     bool // has options behind the command that are not known
 }
 
 // operand returns the nth operand of the command, "" for none.
@@ -83,7 +84,7 @@ func same(a, b *invocation) bool {
 func readAs(words []string, g grammar) (*invocation, error) {
 	list := optionsOf("", g)
 	pass := &invocation{words: words, at: -1}
-	readings, err := allReadings(words, 0, list, g, true)
+	readings, odd, err := allReadings(words, 0, list, g, true)
 	if err != nil {
 		return pass, refuseIfGuarded(words, err)
 	}
@@ -93,7 +94,7 @@ func readAs(words []string, g grammar) (*invocation, error) {
 			continue
 		}
 		at := r.operands[0]
-		if !slices.Contains(commands, words[at]) && len(readings) > 1 {
+		if odd && !slices.Contains(commands, words[at]) {
 			continue
 		}
 		if !slices.ContainsFunc(found, func(f *invocation) bool { return f.at == at }) {
@@ -116,7 +117,16 @@ func readAs(words []string, g grammar) (*invocation, error) {
 	case !isGuarded(v):
 		return pass, nil
 	}
-	return v, v.readArgs(g)
+	if err := v.readArgs(g); err != nil || !v.odd {
+		return v, err
+	}
+	// What is not an option here can be one in the other grammar. Should the runtime be
+	// another than its name says, the difference must not go unseen.
+	other := &invocation{words: words, command: v.command, at: v.at, globals: v.globals}
+	if err := other.readArgs(goGrammar + argpGrammar - g); err != nil || !same(v, other) {
+		return nil, fmt.Errorf("%s has an option that is not known; write it as --NAME=VALUE, before the container id", v.command)
+	}
+	return v, nil
 }
 
 func names(list []*invocation) (s []string) {
@@ -135,21 +145,21 @@ func refuseIfGuarded(words []string, err error) error {
 	return nil
 }
 
-// allReadings parses words in every way that unknown options leave.
-func allReadings(words []string, at int, list []option, g grammar, first bool) ([]parsed, error) {
+// allReadings parses words in every way that unknown options leave; odd tells that
+// there are any.
+func allReadings(words []string, at int, list []option, g grammar, first bool) (all []parsed, odd bool, err error) {
 	p, unknowns, err := parse(words, at, list, g, first, func(int) bool { return false })
 	if unknowns == 0 {
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		return []parsed{p}, nil
+		return []parsed{p}, false, nil
 	}
-	var all []parsed
 	for mask := range 1 << maxUnknown {
 		p, n, e := parse(words, at, list, g, first, func(n int) bool { return n < maxUnknown && mask>>n&1 == 1 })
 		switch {
 		case n > maxUnknown:
-			return nil, errors.New("too many options are unknown")
+			return nil, true, errors.New("too many options are unknown")
 		case e != nil:
 			err = e
 		case mask>>n == 0: // the bits above are another mask's
@@ -157,21 +167,24 @@ func allReadings(words []string, at int, list []option, g grammar, first bool) (
 		}
 	}
 	if len(all) == 0 {
-		return nil, err
+		return nil, true, err
 	}
-	return all, nil
+	return all, true, nil
 }
 
 // readArgs reads what stands behind a guarded command.
 func (v *invocation) readArgs(g grammar) error {
 	exec := v.command == "exec"
-	readings, err := allReadings(v.words, v.at+1, optionsOf(v.command, g), g, exec)
+	readings, odd, err := allReadings(v.words, v.at+1, optionsOf(v.command, g), g, exec)
+	v.odd = odd
+	if err != nil && odd {
+		return err
+	}
 	if err != nil {
 		// A value is missing, or a word is malformed: no runtime starts anything.
 		v.plain = true
 		return nil
 	}
-	known := len(readings) == 1
 	var found []parsed
 	for _, r := range readings {
 		n := len(r.operands)
@@ -180,7 +193,7 @@ func (v *invocation) readArgs(g grammar) error {
 			// A help text, or the runtime's own complaint.
 			v.args = r
 		case n > 1 && !exec:
-			if known {
+			if !odd {
 				return fmt.Errorf("%s takes one container id, and there are %d words", v.command, n)
 			}
 		default:
@@ -192,7 +205,7 @@ func (v *invocation) readArgs(g grammar) error {
 	switch {
 	case len(found) > 1:
 		return fmt.Errorf("%s has an option that is not known, and what follows can be read in two ways; write it as --NAME=VALUE", v.command)
-	case len(found) == 0 && known:
+	case len(found) == 0 && !odd:
 		v.plain = true
 	case len(found) == 0:
 		return fmt.Errorf("%s has an option that is not known, and no container id is left", v.command)
