@@ -23,6 +23,7 @@ import (
 func OrderOf(v *policy.View, d *policy.Decision) *order.Order {
 	o := &order.Order{
 		AgentOnly:       d.AgentOnly(),
+		Held:            d.Held(),
 		Trust:           v.Spawn.Trust,
 		Dumpable:        v.Harden.Dumpable,
 		AllowVoid:       v.Harden.Privileged != "refuse",
@@ -83,7 +84,8 @@ type verdict struct {
 	env      []string         // what was decided on
 }
 
-// judge loads the policy and decides.
+// judge loads the policy and decides. With an error there may still be a verdict
+// that knows the view, for the audit.
 func (h *Hook) judge(f *doc.File, id string) (*verdict, error) {
 	if !f.HasProcess() {
 		return nil, errors.New("read the configuration: process: it is missing")
@@ -97,12 +99,28 @@ func (h *Hook) judge(f *doc.File, id string) (*verdict, error) {
 		return nil, err
 	}
 	x := &verdict{id: id, file: f}
-	if x.view, err = p.For(SubjectOf(f, id)); err != nil || x.view.Mode == policy.ModeOff {
-		return x, err
+	var refused []string
+	if x.view, _, refused, err = ViewOf(p, f, id); err != nil {
+		return nil, err
+	}
+	for _, name := range refused {
+		h.Log.Warnf("the container asks for %s, which the policy's overrides do not name; it is not honoured", name)
+	}
+	if x.view.Mode == policy.ModeOff {
+		return x, nil
 	}
 	x.env = slices.DeleteFunc(slices.Clone(f.Env()), order.IsControl)
 	if x.decision, err = x.view.Decide(x.env); err != nil {
-		return nil, fmt.Errorf("read the configuration: process.env: %w", err)
+		return x, fmt.Errorf("read the configuration: process.env: %w", err)
+	}
+	if err := RunPrograms(f, x.view, x.decision); err != nil {
+		return x, err
+	}
+	if text := Exposed(f, x.decision); text != "" {
+		if x.view.Strict {
+			return x, errors.New(text + "; the policy is strict and refuses that")
+		}
+		h.Log.Warn(text)
 	}
 	return x, nil
 }

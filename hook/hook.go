@@ -49,18 +49,20 @@ func (h *Hook) CreateRuntime(s *State) error {
 		return nil
 	}
 	x, err := h.judge(f, s.ID)
-	if err != nil {
+	if x == nil {
 		return err
 	}
-	h.say(x)
-	if x.view.Mode == policy.ModeOff {
-		return h.audit(x, doorHook, nil)
+	if err == nil {
+		h.say(x)
+		err = h.create(x, s)
 	}
-	err = h.create(x, s)
 	return errors.Join(err, h.audit(x, doorHook, err))
 }
 
 func (h *Hook) create(x *verdict, s *State) error {
+	if x.view.Mode == policy.ModeOff {
+		return nil
+	}
 	if err := CheckCapabilities(x.file, x.view); err != nil {
 		return err
 	}
@@ -74,6 +76,9 @@ func (h *Hook) create(x *verdict, s *State) error {
 	}
 	if injected {
 		return x.verify()
+	}
+	if x.view.Mode == policy.ModeObserve {
+		return h.observe(x, s)
 	}
 	store, err := h.store()
 	if err != nil {
@@ -96,6 +101,15 @@ func (h *Hook) create(x *verdict, s *State) error {
 		l.Forget(records, record.Name(s.ID, ""), s.ID)
 	})
 	return errors.Join(err, <-written)
+}
+
+// observe changes nothing and writes down what would go.
+func (h *Hook) observe(x *verdict, s *State) error {
+	store, err := h.store()
+	if err != nil {
+		return err
+	}
+	return store.Write(x.record(s.Bundle, doorHook))
 }
 
 // write leaves a record, and the scrubbed environment in config.json for whoever
@@ -175,10 +189,10 @@ func (h *Hook) Precreate(input []byte, out io.Writer) error {
 	}
 	if !Sandbox(f.Annotations()) {
 		x, err := h.judge(f, "")
-		if err != nil {
+		if x == nil {
 			return err
 		}
-		if x.view.Mode != policy.ModeOff {
+		if err == nil && x.view.Mode == policy.ModeEnforce {
 			err = h.precreate(x)
 		}
 		if err := errors.Join(err, h.audit(x, doorPrecreate, err)); err != nil {

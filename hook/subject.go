@@ -1,10 +1,10 @@
 package hook
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/opencontainers/runc/libcontainer/user"
 	"golang.org/x/sys/unix"
@@ -47,7 +47,8 @@ func SubjectOf(f *doc.File, id string) policy.Subject {
 	return policy.Subject{
 		ContainerID: id,
 		Image:       ImageOf(annotations),
-		User:        userName(rootPath(f), f.UID()),
+		User:        fmt.Sprintf("%d:%d", f.UID(), f.User().GID),
+		UserName:    userName(rootPath(f), f.UID()),
 		Args:        f.Args(),
 		Annotations: annotations,
 	}
@@ -70,16 +71,15 @@ func rootPath(f *doc.File) string {
 // maxPasswd bounds what is read of the image's passwd file.
 const maxPasswd = 1 << 20
 
-// userName looks a user up in the container's own passwd file. The number stands for one that is
-// not there, or where the file cannot be read: images without it are common.
+// userName looks a user up in the container's own passwd file, "" where there is
+// none. The file is the image's: it names its users as it likes.
 func userName(root string, uid uint32) string {
-	number := strconv.FormatUint(uint64(uid), 10)
 	if root == "" {
-		return number
+		return ""
 	}
 	dir, err := unix.Open(root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return number
+		return ""
 	}
 	defer unix.Close(dir)
 	// Not blocking: the image may have a FIFO there.
@@ -88,16 +88,16 @@ func userName(root string, uid uint32) string {
 		Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS,
 	})
 	if err != nil {
-		return number
+		return ""
 	}
 	file := os.NewFile(uintptr(fd), "passwd")
 	defer file.Close()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return number
+		return ""
 	}
 	users, err := user.ParsePasswdFilter(io.LimitReader(file, maxPasswd), func(u user.User) bool { return u.Uid == int(uid) })
 	if err != nil || len(users) == 0 {
-		return number
+		return ""
 	}
 	return users[0].Name
 }
