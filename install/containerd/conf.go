@@ -54,6 +54,9 @@ var confFlag = regexp.MustCompile(`(?m)^ExecStart=\S*containerd\b.*?(?:--config|
 
 // place finds the file that the unit gives to the daemon.
 func place(o install.Options) (string, error) {
+	if o.Config != "" {
+		return o.Config, nil
+	}
 	path := defaultConf
 	for _, unit := range units {
 		list := []string{o.Path(unit)}

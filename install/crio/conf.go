@@ -54,6 +54,9 @@ var (
 // places finds the file and the directory that the daemon is told to read.
 func places(o install.Options) (file, dir string, err error) {
 	file, dir = defaultConf, defaultConfDir
+	if o.Config != "" {
+		return o.Config, o.Config + ".d", nil
+	}
 	var texts []string
 	for _, unit := range units {
 		path := o.Path(unit)
