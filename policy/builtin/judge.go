@@ -402,6 +402,9 @@ func (w *words) judgeMeta(i int, kind wordClass, value string) verdict {
 
 // judgeKey decides about KEY, the word that most often means something else.
 func (w *words) judgeKey(i int, t tail, value string) verdict {
+	if w.is(i-1, "api") {
+		return unlessFile(value, end(t, vAPIKeyEnd, vAPIKey))
+	}
 	if material(value) || isURL(value) {
 		if isPath(value) {
 			return vFile
@@ -428,9 +431,6 @@ func (w *words) judgeKey(i int, t tail, value string) verdict {
 				return vNone
 			}
 		}
-	}
-	if w.is(head, "api") {
-		rule = end(t, vAPIKeyEnd, vAPIKey)
 	}
 	c := w.side(head)
 	switch {
