@@ -165,6 +165,7 @@ func TestRedactJobControl(t *testing.T) {
 	time.Sleep(200 * time.Millisecond) // until the job has the terminal again
 	s.send("again\n")
 	s.expect("read again")
+	s.expect("@ ")
 	s.send("exit\n")
 	if err := s.cmd.Wait(); err != nil {
 		t.Error(err)
