@@ -12,6 +12,7 @@ import (
 	"github.com/envscrub/envscrub/install/containerd"
 	"github.com/envscrub/envscrub/install/crio"
 	"github.com/envscrub/envscrub/install/docker"
+	"github.com/envscrub/envscrub/install/kubernetes"
 	"github.com/envscrub/envscrub/install/podman"
 )
 
@@ -21,6 +22,7 @@ var engines = []install.Engine{
 	podman.Engine{},
 	crio.Engine{},
 	containerd.Engine{},
+	kubernetes.Engine{},
 }
 
 func engineNames() []string {
