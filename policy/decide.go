@@ -25,33 +25,38 @@ const (
 	byGrant
 )
 
-// verdict is the work on one variable.
+// verdict is the work on one variable. There is one for each, so it is kept small.
 type verdict struct {
-	name, value string
-	entry       string
-	hash        uint64
-	small       bool // the name has small letters
-	text, group string
-	earlier     int32 // the earlier duplicate, +1
-	rule        int32
-	unsetBy     int32
-	keepBy      int32
-	owner       int32
-	cause       cause
-	removed     bool
-	pending     bool // rules 4 to 7 still to come
-	explicit    bool
-	shadowed    bool // a later duplicate counts
-	core        bool
-	keep        bool
-	held        bool
-	unset       bool
-	whole       bool  // an alias by equality
-	allowed     bool  // rule 2
-	holds       int32 // the owner of a value that a variable holds and is kept all the same; 0 is none
-	grantAt     Position
-	shape       string // rule 6, if rules 4 and 5 do not decide before it
+	entry   string
+	text    string // the label of a built-in rule, or the kind of a shape
+	hash    uint64 // of the name
+	equals  int32  // where the '=' is
+	earlier int32  // the earlier duplicate, +1
+	rule    int32  // the deciding one
+	unsetBy int32
+	keepBy  int32
+	owner   int32 // whose value it is or has in it
+	holds   int32 // the owner of a value that a variable holds and is kept all the same; 0 is none
+	cause   cause
+
+	small    bool // the name has small letters
+	removed  bool
+	pending  bool // rules 4 to 7 still to come
+	allowed  bool // rule 2
+	explicit bool
+	shadowed bool // a later duplicate counts
+	shaped   bool // rule 6, if rules 4 and 5 do not decide before it
+	core     bool
+	keep     bool
+	held     bool
+	unset    bool
+	whole    bool // an alias by equality
+	neutral  bool // one of a pair of git's, of which the other goes
 }
+
+func (x *verdict) name() string { return x.entry[:x.equals] }
+
+func (x *verdict) value() string { return x.entry[x.equals+1:] }
 
 // Decide is the decision at the container boundary. An entry without '=', without a name, or with a NUL byte is an
 // error, as it is for the runtime.
@@ -71,17 +76,27 @@ func (v *View) DecideExec(env []string, changed func(name, value string) bool, c
 	return v.decide(env, changed, command, true)
 }
 
-// cut splits an entry. Windows keeps the directories of its drives in variables whose name begins with '='.
+// cut splits an entry.
 func cut(entry string) (name, value string, ok bool) {
+	i := equals(entry)
+	if i <= 0 {
+		return "", "", false
+	}
+	return entry[:i], entry[i+1:], true
+}
+
+// equals finds where the name of an entry ends; 0 or less if the entry is malformed. Windows keeps the directories of
+// its drives in variables whose name begins with '='.
+func equals(entry string) int {
 	from := 0
 	if runtime.GOOS == "windows" && strings.HasPrefix(entry, "=") {
 		from = 1
 	}
 	i := strings.IndexByte(entry[from:], '=')
 	if i <= 0 || strings.IndexByte(entry, 0) >= 0 {
-		return "", "", false
+		return -1
 	}
-	return entry[:from+i], entry[from+i+1:], true
+	return from + i
 }
 
 func malformed(i int, entry string) error {
@@ -104,7 +119,7 @@ func (v *View) decide(env []string, changed func(name, value string) bool, comma
 	if v.Mode == ModeOff {
 		d.Variables = make([]Variable, len(w))
 		for i := range w {
-			d.Variables[i] = Variable{Name: w[i].name, Fate: FateKept, Rule: "mode off", At: v.layer.mode.at}
+			d.Variables[i] = Variable{Name: w[i].name(), Fate: FateKept, Rule: "mode off", At: v.layer.mode.at}
 		}
 		d.container, d.agent = env, env
 		return d, nil
@@ -126,10 +141,11 @@ func (v *View) decide(env []string, changed func(name, value string) bool, comma
 	}
 	v.byValue(w, newHaystack(needles))
 	v.byInherit(w)
+	gitConfig(w)
 	for i := range needles {
 		d.secrets = appendSecret(d.secrets, &needles[i])
 	}
-	v.build(d, w, exec)
+	v.build(d, w, grants, exec)
 	return d, nil
 }
 
@@ -146,16 +162,16 @@ func split(env []string, w []verdict) error {
 	}
 	mask := uint64(len(slots) - 1)
 	for i, entry := range env {
-		name, value, ok := cut(entry)
-		if !ok {
+		at := equals(entry)
+		if at <= 0 {
 			return malformed(i, entry)
 		}
 		x := &w[i]
-		x.entry, x.name, x.value = entry, name, value
-		x.hash, x.small = hashName(name)
+		x.entry, x.equals = entry, int32(at)
+		x.hash, x.small = hashName(entry[:at])
 		slot := x.hash & mask
 		for ; slots[slot] != 0; slot = (slot + 1) & mask {
-			if before := &w[slots[slot]-1]; before.hash == x.hash && before.name == name {
+			if before := &w[slots[slot]-1]; before.hash == x.hash && before.name() == x.name() {
 				before.shadowed = true
 				x.earlier = slots[slot]
 				break
@@ -176,16 +192,17 @@ func (v *View) byName(w []verdict, grants *matcher, trusted bool, changed func(n
 		if x.shadowed {
 			continue
 		}
-		if isControl(x.name) {
+		name, value := x.name(), x.value()
+		if isControl(name) {
 			x.removed, x.cause = true, byControl
 			continue
 		}
-		folded := x.name
+		folded := name
 		if x.small {
 			folded = fold(folded)
 		}
 		v.matcher.lookup(folded, x.hash, &h)
-		x.explicit = changed != nil && changed(x.name, x.value) && !h.has(classLocked)
+		x.explicit = changed != nil && changed(name, value) && !h.has(classLocked)
 		x.keep, x.held, x.unset = h.has(classKeep), h.has(classHeld), h.has(classUnset) && !x.explicit
 		if x.unset {
 			x.unsetBy = h.rule(classUnset)
@@ -198,7 +215,7 @@ func (v *View) byName(w []verdict, grants *matcher, trusted bool, changed func(n
 		}
 		switch {
 		case grants != nil && g.has(classGrant):
-			x.cause, x.grantAt = byGrant, grants.rules[g.rule(classGrant)].at
+			x.cause, x.rule = byGrant, g.rule(classGrant)
 			continue
 		case trusted && x.keep:
 			x.cause = byTrust
@@ -216,8 +233,8 @@ func (v *View) byName(w []verdict, grants *matcher, trusted bool, changed func(n
 		case h.has(classDeny):
 			x.removed, x.cause, x.rule = true, byRule, h.rule(classDeny)
 		default:
-			if group, text, ok := v.classifier.Classify(x.name, x.value); ok {
-				x.removed, x.cause, x.group, x.text = true, byClassifier, group, text
+			if group, text, ok := v.classifier.Classify(name, value); ok {
+				x.removed, x.cause, x.text = true, byClassifier, classified(group, text)
 				break
 			}
 			x.pending = true
@@ -227,15 +244,14 @@ func (v *View) byName(w []verdict, grants *matcher, trusted bool, changed func(n
 				}
 			}
 			if v.shapes {
-				if kind, ok := builtin.Shape(x.name, x.value); ok && !vital(folded) {
-					x.shape = kind
+				if kind, ok := builtin.Shape(name, value); ok && !vital(folded) {
+					x.shaped, x.text = true, kind
 				}
 			}
 		}
-		if !x.removed && x.shape == "" {
-			continue
+		if x.removed || x.shaped {
+			needles = x.needles(needles, int32(i), w)
 		}
-		needles = x.needles(needles, int32(i), w)
 	}
 	return needles
 }
@@ -244,13 +260,14 @@ func (v *View) byName(w []verdict, grants *matcher, trusted bool, changed func(n
 // URLs among them.
 func (x *verdict) needles(needles []needle, owner int32, w []verdict) []needle {
 	rank := uint8(1)
-	if x.shape != "" {
+	if x.shaped {
 		rank = 2
 	}
 	for {
-		if r := reachOf(x.value); r != reachNone {
-			needles = append(needles, needle{text: x.value, owner: owner, reach: r, rank: rank})
-			written, decoded := passwordOf(x.value)
+		value := x.value()
+		if r := reachOf(value); r != reachNone {
+			needles = append(needles, needle{text: value, owner: owner, reach: r, rank: rank})
+			written, decoded := passwordOf(value)
 			for _, password := range []string{written, decoded} {
 				if r := reachOf(password); r != reachNone {
 					needles = append(needles, needle{text: password, owner: owner, reach: r, rank: rank + 2})
@@ -271,26 +288,26 @@ func (v *View) byValue(w []verdict, h *haystack) {
 	// A variable is no alias of itself. One that has a shape of its own is called an alias only of what stands
 	// higher in the table.
 	accept := func(n *needle) bool {
-		return n.owner < 0 || n.owner != self && !(shaped && w[n.owner].shape != "")
+		return n.owner < 0 || n.owner != self && !(shaped && w[n.owner].shaped)
 	}
 	for i := range w {
 		x := &w[i]
 		if x.shadowed || !x.pending && !x.allowed {
 			continue
 		}
-		self, shaped = int32(i), x.shape != ""
+		self, shaped = int32(i), x.shaped
 		at, whole := -1, false
 		if h != nil {
-			at, whole = h.find(x.value, accept)
+			at, whole = h.find(x.value(), accept)
 		}
 		if at < 0 {
 			if shaped {
-				x.removed, x.cause, x.text = true, byShape, x.shape
+				x.removed, x.cause = true, byShape
 			}
 			continue
 		}
 		owner := h.needles[at].owner
-		if x.allowed || vital(fold(x.name)) {
+		if x.allowed || vital(fold(x.name())) {
 			x.holds = owner
 			if owner >= 0 {
 				x.holds = owner + 1
@@ -323,6 +340,59 @@ func (v *View) byInherit(w []verdict) {
 			x.removed, x.cause = true, byInherit
 		}
 	}
+}
+
+// Git reads GIT_CONFIG_COUNT pairs of GIT_CONFIG_KEY_<n> and GIT_CONFIG_VALUE_<n>, and refuses to run when one is missing.
+const (
+	gitCount = "GIT_CONFIG_COUNT"
+	gitKey   = "GIT_CONFIG_KEY_"
+	gitValue = "GIT_CONFIG_VALUE_"
+)
+
+// gitConfig finds the pairs of which one goes: both get a content that says nothing to git, so that it still runs and the
+// other pairs still count.
+func gitConfig(w []verdict) {
+	var gone []string
+	counted := false
+	for i := range w {
+		if x := &w[i]; strings.HasPrefix(x.entry, "GIT_CONFIG_") && !x.shadowed {
+			counted = counted || x.name() == gitCount && !x.removed && !x.unset
+			if n := pairOf(x.name()); n != "" && x.removed {
+				gone = append(gone, n)
+			}
+		}
+	}
+	if !counted || gone == nil {
+		return
+	}
+	for i := range w {
+		if x := &w[i]; strings.HasPrefix(x.entry, "GIT_CONFIG_") {
+			n := pairOf(x.name())
+			for _, g := range gone {
+				x.neutral = x.neutral || n == g
+			}
+		}
+	}
+}
+
+// pairOf gives the number of a variable that is half of a pair, or "".
+func pairOf(name string) string {
+	if n, ok := strings.CutPrefix(name, gitKey); ok {
+		return n
+	}
+	n, _ := strings.CutPrefix(name, gitValue)
+	if n == name {
+		return ""
+	}
+	return n
+}
+
+// neutralised gives an entry of git's that says nothing.
+func neutralised(name string) string {
+	if strings.HasPrefix(name, gitKey) {
+		return name + "=envscrub.removed"
+	}
+	return name + "="
 }
 
 // vital names are those without which nothing starts. Rules 4 to 6 leave them: a value that stands in PATH is known
@@ -392,7 +462,7 @@ func (o *output) agentOnly(entry string) {
 }
 
 // build makes the environments and the report.
-func (v *View) build(d *Decision, w []verdict, exec bool) {
+func (v *View) build(d *Decision, w []verdict, grants *matcher, exec bool) {
 	observe := v.Mode == ModeObserve
 	done := make([]bool, len(v.sets)+len(v.placeholders))
 	d.Variables = make([]Variable, 0, len(w)+len(done))
@@ -403,10 +473,11 @@ func (v *View) build(d *Decision, w []verdict, exec bool) {
 		if x.shadowed {
 			continue
 		}
-		d.Variables = append(d.Variables, Variable{Name: x.name, Fate: FateKept})
+		name := x.name()
+		d.Variables = append(d.Variables, Variable{Name: name, Fate: FateKept})
 		out := &d.Variables[len(d.Variables)-1]
-		v.explain(w, x, out)
-		set, place := named(v.sets, x.name), named(v.placeholders, x.name)
+		v.explain(w, x, grants, out)
+		set, place := named(v.sets, name), named(v.placeholders, name)
 		if set >= 0 {
 			done[set] = true
 		}
@@ -434,6 +505,9 @@ func (v *View) build(d *Decision, w []verdict, exec bool) {
 			c := &v.placeholders[place]
 			out.Fate, out.Rule, out.At, out.Note = FateSet, "placeholder", c.at, "in place of: "+out.Rule
 			entry = c.name + "=" + c.value
+		case x.neutral:
+			out.Fate, out.Rule, out.At, out.Note = FateSet, "git-config", Position{}, "in place of: "+out.Rule
+			entry = neutralised(name)
 		case x.removed:
 			out.Fate = FateRemoved
 		}
@@ -473,10 +547,15 @@ func (v *View) build(d *Decision, w []verdict, exec bool) {
 	}
 }
 
-// named finds a change by its exact name: on most systems HTTP_PROXY and http_proxy are two variables.
+// sameVariable says whether two names are one variable: HTTP_PROXY and http_proxy are two, except on Windows.
+func sameVariable(a, b string) bool {
+	return a == b || runtime.GOOS == "windows" && strings.EqualFold(a, b)
+}
+
+// named finds a change by the variable that it is about.
 func named(changes []change, name string) int {
 	for i := range changes {
-		if changes[i].name == name {
+		if sameVariable(changes[i].name, name) {
 			return i
 		}
 	}
@@ -492,7 +571,7 @@ func (c *change) rule(v *View) string {
 }
 
 // explain fills in the rule that decided.
-func (v *View) explain(w []verdict, x *verdict, out *Variable) {
+func (v *View) explain(w []verdict, x *verdict, grants *matcher, out *Variable) {
 	switch x.cause {
 	case byDefault:
 		out.Rule = "default"
@@ -501,12 +580,12 @@ func (v *View) explain(w []verdict, x *verdict, out *Variable) {
 	case byRule:
 		out.Rule, out.At = v.label(x.rule), v.matcher.rules[x.rule].at
 		if x.allowed && !v.matcher.rules[x.rule].exact {
-			if group, text, ok := v.classifier.Classify(x.name, x.value); ok {
-				out.Note = "would go by deny-glob " + text + " (group " + group + ")"
+			if group, text, ok := v.classifier.Classify(x.name(), x.value()); ok {
+				out.Note = "would go by " + classified(group, text)
 			}
 		}
 	case byClassifier:
-		out.Rule = v.classified(x.group, x.text)
+		out.Rule = x.text
 	case bySecret:
 		s := &v.layer.known[-1-x.owner]
 		out.Rule, out.At, out.Note = "secret-value", s.at, "equals "+s.source
@@ -514,7 +593,7 @@ func (v *View) explain(w []verdict, x *verdict, out *Variable) {
 			out.Note = "contains " + s.source
 		}
 	case byAlias:
-		out.Rule = "alias of " + w[x.owner].name
+		out.Rule = "alias of " + w[x.owner].name()
 		if !x.whole {
 			out.Note = "contains the value"
 		}
@@ -527,11 +606,11 @@ func (v *View) explain(w []verdict, x *verdict, out *Variable) {
 	case byTrust:
 		out.Rule = "trust"
 	case byGrant:
-		out.Rule, out.At = "grant", x.grantAt
+		out.Rule, out.At = "grant", grants.rules[x.rule].at
 	}
 	switch {
 	case x.holds > 0:
-		out.Note = "holds the value of " + w[x.holds-1].name
+		out.Note = "holds the value of " + w[x.holds-1].name()
 	case x.holds < 0:
 		out.Note = "holds the value of " + v.layer.known[-1-x.holds].source
 	}

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -447,5 +449,54 @@ func TestIsSensitiveName(t *testing.T) {
 		if IsSensitiveName(name) != want {
 			t.Errorf("%s: %v", name, !want)
 		}
+	}
+}
+
+func TestPresets(t *testing.T) {
+	env := []string{"ANTHROPIC_API_KEY=" + key, "GH_TOKEN=" + key + "2", "OPENAI_API_KEY=" + key + "3"}
+	for _, c := range []struct {
+		name, policy, agent, held string
+		s                         Subject
+	}{
+		{"named", "[agent]\npresets = [\"claude-code\"]", "ANTHROPIC_API_KEY", "GH_TOKEN", Subject{}},
+		{"auto, nothing known", "[agent]\npresets = [\"auto\"]", "", "", Subject{Args: []string{"/bin/sh"}}},
+		{"auto by command", "[agent]\npresets = [\"auto\"]", "ANTHROPIC_API_KEY", "GH_TOKEN", Subject{Args: []string{"/usr/local/bin/claude"}}},
+		{"auto by script", "[agent]\npresets = [\"auto\"]", "ANTHROPIC_API_KEY", "GH_TOKEN", Subject{Args: []string{"node", "/opt/claude-code/cli.js"}}},
+		{"auto by image", "[agent]\npresets = [\"auto\"]", "OPENAI_API_KEY", "GH_TOKEN", Subject{Image: "ghcr.io/openai/codex:1"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := mustDecide(t, mustView(t, c.policy, c.s), env...)
+			if len(d.Container()) != 0 || names(d.Agent()) != c.agent || names(d.Held()) != c.held {
+				t.Errorf("container %s, agent %s, held %s", names(d.Container()), names(d.Agent()), names(d.Held()))
+			}
+		})
+	}
+	v := mustView(t, "[agent]\npresets = [\"claude-code\"]", Subject{})
+	if x := mustDecide(t, v, env...).Variables[0]; x.Rule != "keep (preset claude-code)" || x.At.Line != 2 {
+		t.Errorf("%+v", x)
+	}
+}
+
+// Git does not run when one of its numbered variables is missing.
+func TestGitConfig(t *testing.T) {
+	v := mustView(t, "", Subject{})
+	env := []string{
+		"GIT_CONFIG_COUNT=3", "GIT_CONFIG_KEY_0=http.extraheader", "GIT_CONFIG_VALUE_0=Authorization: Basic eDpnaHBfbWFkZVVwMDEyMzQ1Njc4OWFiY2RlZg==",
+		"GIT_CONFIG_KEY_1=safe.directory", "GIT_CONFIG_VALUE_1=*", "GIT_CONFIG_KEY_10=user.name", "GIT_CONFIG_VALUE_10=x", "PATH=" + os.Getenv("PATH"),
+	}
+	d := mustDecide(t, v, env...)
+	want := "GIT_CONFIG_COUNT=3 GIT_CONFIG_KEY_0=envscrub.removed GIT_CONFIG_VALUE_0= GIT_CONFIG_KEY_1=safe.directory GIT_CONFIG_VALUE_1=* GIT_CONFIG_KEY_10=user.name GIT_CONFIG_VALUE_10=x"
+	if got := strings.Join(d.Container()[:7], " "); got != want {
+		t.Errorf("got %s", got)
+	}
+	if git, err := exec.LookPath("git"); err == nil {
+		cmd := exec.Command(git, "config", "--get", "safe.directory")
+		cmd.Env = append([]string{"GIT_CONFIG_COUNT=2", "HOME=/nonexistent"}, d.Container()[1:]...)
+		if out, err := cmd.CombinedOutput(); err != nil || string(out) != "*\n" {
+			t.Errorf("git: %s %v", out, err)
+		}
+	}
+	if d := mustDecide(t, mustView(t, "inherit = \"core\"\ndeny = [\"GIT_*\"]", Subject{}), env...); names(d.Container()) != "PATH" {
+		t.Error(names(d.Container()))
 	}
 }

@@ -42,10 +42,34 @@
 //  8. otherwise: kept
 //
 // ENVSCRUB_* are envscrub's own control variables and go before the table. After it come [set] and unset, TZ from
-// time_zone unless set, placeholders, and the hooks; none of these is filtered.
+// time_zone unless set, placeholders, and the hooks; none of these is filtered. A pair of git's numbered variables of
+// which one half goes is given a content that says nothing, for git does not run when one is missing.
 //
 // Rule 5 needs values of eight bytes. What is looked for inside another value, and how, depends on what the value looks
-// like: see reachOf. PATH, HOME and the other names without which nothing starts are left alone by rules 4 to 6.
+// like: see reachOf. PATH, HOME and the other names without which nothing starts are left alone by rules 4 to 6. What
+// rule 7 removes is no secret, so its value may stand elsewhere.
+//
+// # The agent, its tools, and execs
+//
+// agent.keep, and the presets of package builtin, give the agent alone what the table takes away; an exactly denied name
+// may stand there. [[spawn.rule]] grants a tool what others do not get: where the agent does not have it either, the
+// value is held for the tool alone (Decision.Held). A placeholder stands for a variable that is not there or was taken
+// away, for programs that refuse to start without it.
+//
+// At an exec, a variable that is new or changed is explicit and passes, unless its value is that of a variable taken away
+// in the same environment or a known secret, or its name is `locked`: such a name is judged by the table like any other.
+// exec.allow and the rules for the command grant; a trusted command gets what the agent has.
+//
+// # Overrides
+//
+// A container may ask for variables, a profile, or to be left alone, only as far as `overrides` says: names or globs of
+// variables, or the annotation or variable as a whole (io.envscrub.allow, ENVSCRUB_PROFILE, …). Exactly denied names are
+// never granted. What was asked for in vain is reported, not an error: it may come from an image.
+//
+// # Go programs
+//
+// An agent written in Go makes a Spawner with a View and turns each Request into a complete Context. Explicit variables
+// of a request are applied after the filter and not filtered: the program that calls is trusted with what it holds.
 //
 // # Not promised, and known holes
 //

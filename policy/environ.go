@@ -11,7 +11,7 @@ type Environ []string
 // Lookup gives the value of a variable; of two with one name the last, as a shell does.
 func (e Environ) Lookup(name string) (string, bool) {
 	for i := len(e) - 1; i >= 0; i-- {
-		if n, value, ok := cut(e[i]); ok && n == name {
+		if n, value, ok := cut(e[i]); ok && sameVariable(n, name) {
 			return value, true
 		}
 	}
@@ -59,7 +59,7 @@ func (e Environ) with(name, value string) Environ {
 	out := make(Environ, 0, len(e)+1)
 	found := false
 	for _, entry := range e {
-		if n, _, ok := cut(entry); ok && n == name {
+		if n, _, ok := cut(entry); ok && sameVariable(n, name) {
 			if !found {
 				out = append(out, name+"="+value)
 			}

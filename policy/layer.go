@@ -8,8 +8,9 @@ import (
 
 // item is an entry of a list in a policy file.
 type item struct {
-	text string
-	at   Position
+	text   string
+	at     Position
+	preset string // the preset that it comes from, if any
 }
 
 // scalar is a setting with the place where it was last made; at is zero while it has its default.

@@ -24,11 +24,12 @@ const (
 
 // rule is one name or glob with its place.
 type rule struct {
-	class class
-	exact bool
-	text  string // as written
-	group string // built-in group it belongs to
-	at    Position
+	class  class
+	exact  bool
+	text   string // as written
+	group  string // built-in group it belongs to
+	preset string
+	at     Position
 }
 
 // matcher answers, for a name, which rules of which classes it meets. Names and patterns are compared upper-cased.

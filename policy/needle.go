@@ -205,10 +205,10 @@ func percentDecoded(s string) string {
 // haystack finds needles in values. Its cost does not grow with their number: a shift table over three bytes skips
 // what cannot be the beginning of one (Wu and Manber), and the rest is looked up by the first eight bytes.
 type haystack struct {
-	needles []needle // sorted
-	any     bool     // some reach into values
-	shift   [4096]uint8
-	slots   []int32 // hash table over the first eight bytes: first needle of the group, +1
+	needles []needle    // sorted
+	any     bool        // some reach into values
+	near    [4096]uint8 // maxShift less the bytes that may be skipped: 0 is what no needle begins with
+	slots   []int32     // hash table over the first eight bytes: first needle of the group, +1
 }
 
 const (
@@ -232,9 +232,6 @@ func newHaystack(needles []needle) *haystack {
 	slices.SortFunc(needles, func(a, b needle) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), strings.Compare(a.text, b.text), cmp.Compare(b.reach, a.reach), cmp.Compare(a.rank, b.rank), cmp.Compare(a.owner, b.owner))
 	})
-	for i := range h.shift {
-		h.shift[i] = maxShift
-	}
 	size := 16
 	for size < 2*len(needles) {
 		size *= 2
@@ -259,7 +256,7 @@ func newHaystack(needles []needle) *haystack {
 			h.any = true
 			for j := range maxShift {
 				b := block(n.text, j)
-				h.shift[b] = min(h.shift[b], uint8(maxShift-1-j))
+				h.near[b] = max(h.near[b], uint8(j+1))
 			}
 		}
 	}
@@ -295,8 +292,8 @@ func (h *haystack) find(value string, accept func(*needle) bool) (index int, who
 		return -1, false
 	}
 	for pos := maxShift - 1; pos+blockSize <= len(value); {
-		if s := h.shift[block(value, pos)]; s > 0 {
-			pos += int(s)
+		if skip := maxShift - int(h.near[block(value, pos)]); skip > 0 {
+			pos += skip
 			continue
 		}
 		if i := h.at(value, pos-maxShift+1, false, accept); i >= 0 {

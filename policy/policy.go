@@ -129,7 +129,7 @@ func (l *layer) consistent(prefix string) error {
 		}
 	}
 	for _, i := range l.presets {
-		if i.text != presetAuto && !slices.Contains(presetNames(), i.text) {
+		if !slices.Contains(presetNames(), i.text) {
 			what := "there is no such preset; `envscrub check --presets` lists them"
 			if near := nearest(i.text, presetNames()); near != "" {
 				what = "there is no such preset; did you mean " + near + "?"

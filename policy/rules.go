@@ -34,12 +34,11 @@ func (v *View) Rules() []Rule {
 			list = append(list, Rule{List: items.list, Name: i.text, At: i.at})
 		}
 	}
+	for _, c := range v.sets {
+		list = append(list, Rule{List: "set", Name: c.name, At: c.at})
+	}
 	for _, c := range l.changes {
-		kind := "set"
-		if c.unset {
-			kind = "unset"
-		}
-		list = append(list, Rule{List: kind, Name: c.name, At: c.at})
+		list = append(list, Rule{List: "unset", Name: c.name, At: c.at})
 	}
 	return list
 }

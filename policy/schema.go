@@ -319,7 +319,7 @@ func (d *decoder) list(v *value, key string) []item {
 		case strings.IndexByte(one.text, 0) >= 0:
 			d.fail(one.at, key, "an entry holds a NUL character; remove it")
 		}
-		items = append(items, item{one.text, one.at})
+		items = append(items, item{text: one.text, at: one.at})
 	}
 	return items
 }

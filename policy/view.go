@@ -251,6 +251,7 @@ func (v *View) grant(s *Subject) error {
 // fill copies the settings, with the defaults of those that no file makes, and fills in the values of [set].
 func (v *View) fill(s *Subject) error {
 	l := &v.layer
+	l.apply(s)
 	v.Mode = cmp.Or(l.mode.value, ModeEnforce)
 	v.Harden = Harden{
 		Dumpable:        cmp.Or(l.dumpable.value, "require"),
@@ -283,7 +284,6 @@ func (v *View) fill(s *Subject) error {
 	}
 	v.Runtimes, v.Shim, v.Strict, v.Overrides = texts(l.runtimes), l.shim.value, l.strict.value, texts(l.overrides)
 	v.TimeZone = l.timeZone.value
-	l.keep = joined(l.keep, presetKeep(l.presets, s))
 	v.Keep = texts(l.keep)
 	v.shapes = l.on(shapesGroup, false)
 
@@ -322,7 +322,7 @@ func (v *View) compile(s *Subject) {
 	rules := make([]rule, 0, 256)
 	add := func(c class, items []item) {
 		for _, i := range items {
-			rules = append(rules, rule{class: c, exact: !isGlob(i.text), text: i.text, at: i.at})
+			rules = append(rules, rule{class: c, exact: !isGlob(i.text), text: i.text, preset: i.preset, at: i.at})
 		}
 	}
 	add(classDeny, l.deny)
@@ -330,11 +330,11 @@ func (v *View) compile(s *Subject) {
 	add(classKeep, l.keep)
 	add(classLocked, l.locked)
 	for _, c := range l.changes {
-		add(classUnset, []item{{c.name, c.at}})
+		add(classUnset, []item{{text: c.name, at: c.at}})
 	}
 	for _, r := range l.rules {
 		for _, a := range r.Allow {
-			add(classHeld, []item{{a, r.At}})
+			add(classHeld, []item{{text: a, at: r.At}})
 		}
 	}
 	for i := range deny {
@@ -417,12 +417,15 @@ func (v *View) label(i int32) string {
 	if r.group != "" {
 		text += " (group " + r.group + ")"
 	}
+	if r.preset != "" {
+		text += " (preset " + r.preset + ")"
+	}
 	v.labels[i].Store(&text)
 	return text
 }
 
-// classified gives the text of a built-in rule. There are few, and each serves many variables.
-func (v *View) classified(group, text string) string {
+// classified gives the text of a built-in judgement.
+func classified(group, text string) string {
 	if !isGlob(text) {
 		return "deny-name (group " + group + ")"
 	}
