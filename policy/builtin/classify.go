@@ -41,33 +41,26 @@ func New(groups map[string]bool) *Classifier {
 	return c
 }
 
+// hashName mixes the length, the first and the last eight bytes of a name,
+// whatever their case.
 func hashName(name string) uint32 {
-	h := uint32(2166136261)
-	for i := range len(name) {
-		h = (h ^ uint32(lower(name[i]))) * 16777619
+	var first, last uint64
+	for i := range min(8, len(name)) {
+		first = first<<8 | uint64(name[i]|0x20)
+		last = last<<8 | uint64(name[len(name)-1-i]|0x20)
 	}
-	return h
+	h := (first*0x9e3779b97f4a7c15 ^ last) * 0xff51afd7ed558ccd
+	return uint32(h>>32) + uint32(len(name))*0x9e3779b1
 }
 
 // known looks the whole name up among the names that never look at a value.
-func (c *Classifier) known(w *words) *knownName {
-	for slot := w.hash; ; slot++ {
+func (c *Classifier) known(name string) *knownName {
+	for slot := hashName(name); ; slot++ {
 		at := c.table[slot%uint32(len(c.table))]
 		if at == 0 {
 			return nil
 		}
-		k := &c.names[at]
-		if len(k.name) != w.n {
-			continue
-		}
-		same := true
-		for i := range w.n {
-			if lower(k.name[i]) != w.buf[i] {
-				same = false
-				break
-			}
-		}
-		if same {
+		if k := &c.names[at]; equalFold(k.name, name) {
 			return k
 		}
 	}
@@ -75,11 +68,14 @@ func (c *Classifier) known(w *words) *knownName {
 
 // Classify reports the group and the rule that remove the variable at rule 3.
 func (c *Classifier) Classify(name, value string) (group, rule string, ok bool) {
-	var w words
-	w.split(name)
-	if k := c.known(&w); k != nil && (k.group != iConnections || !localDatabase(value)) {
+	if k := c.known(name); k != nil && (k.group != iConnections || !localDatabase(value)) {
 		return denyGroups[k.group].Name, k.name, true
 	}
+	if Spared(value) {
+		return "", "", false
+	}
+	var w words
+	w.split(name)
 	v := judge(&w, value)
 	if v == vNone || c.off[verdicts[v].group] {
 		return "", "", false

@@ -5,18 +5,20 @@ import "encoding/base64"
 // whole looks at a value as one thing: what it says when it is decoded, and a
 // name and password in front of a host where the variable's name says that the
 // value is an address.
-func whole(name, v string) string {
-	if kind := schemeless(name, v); kind != "" {
-		return kind
+func whole(name, v string, seen sight) string {
+	if seen.ats > 0 && seen.colons > 0 {
+		if kind := schemeless(name, v); kind != "" {
+			return kind
+		}
 	}
-	if passfile(v) {
+	if seen.colons == 4 && passfile(v) {
 		return "pgpass"
 	}
-	if n := len(v); n > 36 && n < 48 {
-		switch {
-		case v[n-4:] == "NRAL" && allHex(v[:n-4]):
-			return "newrelic-key"
-		}
+	if seen.foreign || len(v) < 12 {
+		return ""
+	}
+	if n := len(v); n > 36 && n < 48 && v[n-4:] == "NRAL" && allHex(v[:n-4]) {
+		return "newrelic-key"
 	}
 	if len(v) > 34 && len(v) < 40 && v[32] == '-' && v[33] == 'u' && v[34] == 's' && allHex(v[:32]) {
 		return "mailchimp-key"
@@ -128,7 +130,7 @@ func encoded(v string) string {
 	if !ok {
 		return ""
 	}
-	if kind := scan(text); kind != "" {
+	if kind, _ := scan(text); kind != "" {
 		return "base64-" + kind
 	}
 	if userPassword(text) {

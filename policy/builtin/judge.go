@@ -148,11 +148,8 @@ func (w *words) tail(from int) tail {
 }
 
 // judge reads a name from its end for a word that names a credential, and the
-// value where the name alone is not enough.
+// value, which is not spared, where the name alone is not enough.
 func judge(w *words, value string) verdict {
-	if Spared(value) {
-		return vNone
-	}
 	for i := w.count - 1; i >= 0; i-- {
 		kind := w.kind(i) & kindMask
 		if kind == kNone {

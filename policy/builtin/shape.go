@@ -11,68 +11,85 @@ func Shape(name, value string) (kind string, ok bool) {
 	if len(value) < 5 {
 		return "", false
 	}
-	kind = scan(value)
+	kind, seen := scan(value)
 	if kind == "" {
-		kind = whole(name, value)
+		kind = whole(name, value, seen)
 	}
 	return kind, kind != ""
 }
 
+// sight is what a pass over a value has seen of its bytes.
+type sight struct {
+	colons, ats int
+	foreign     bool // a byte that base64 does not write
+}
+
 // scan looks for forms at any place of a value.
-func scan(v string) string {
-	inWord := false
-	for i := 0; i < len(v); i++ {
+func scan(v string) (kind string, seen sight) {
+	for i := 0; i < len(v); {
 		c := v[i]
-		if byteKind[c] != bOther {
-			if !inWord {
-				inWord = true
-				if kind := tokenAt(v, i); kind != "" {
-					return kind
+		switch wordByte[c] {
+		case wStart:
+			if len(v)-i > 10 && second[c]>>(v[i+1]&31)&1 != 0 {
+				if kind = tokenAt(v, i); kind != "" {
+					return kind, seen
 				}
+			}
+			for i++; i < len(v) && wordByte[v[i]] != wNone; i++ {
+			}
+			continue
+		case wInner:
+			if c == '-' {
+				if kind = dashAt(v, i); kind != "" {
+					return kind, seen
+				}
+			}
+			for i++; i < len(v) && wordByte[v[i]] != wNone; i++ {
 			}
 			continue
 		}
 		switch c {
-		case '_':
-			inWord = true
-			continue
-		case '-':
-			if !inWord {
-				if kind := dashAt(v, i); kind != "" {
-					return kind
-				}
-			}
-			inWord = true
-			continue
+		case '+', '/':
 		case ':':
-			if kind := colonAt(v, i); kind != "" {
-				return kind
-			}
+			seen.colons++
+			seen.foreign = true
+			kind = colonAt(v, i)
 		case '=':
-			if kind := pairAt(v, i); kind != "" {
-				return kind
-			}
+			kind = pairAt(v, i)
 		case '@':
-			if kind := atAt(v, i); kind != "" {
-				return kind
-			}
+			seen.ats++
+			seen.foreign = true
+			kind = atAt(v, i)
 		case '>':
-			if kind := elementAt(v, i); kind != "" {
-				return kind
-			}
+			seen.foreign = true
+			kind = elementAt(v, i)
 		case '.':
+			seen.foreign = true
 			if strings.HasPrefix(v[i+1:], "atlasv1.") && i > 8 {
-				return "terraform-token"
+				kind = "terraform-token"
 			}
 		case '~':
+			seen.foreign = true
 			if i >= 2 && v[i-1] == 'Q' && byteKind[v[i-2]] == bDigit && run(v[i+1:], dotted, 64) >= 24 {
-				return "azure-client-secret"
+				kind = "azure-client-secret"
 			}
+		case '\n', '\r':
+		default:
+			seen.foreign = true
 		}
-		inWord = false
+		if kind != "" {
+			return kind, seen
+		}
+		i++
 	}
-	return ""
+	return "", seen
 }
+
+const (
+	wNone  = iota
+	wInner // part of a word: _ and -
+	wStart // letters and digits
+)
 
 // run counts the bytes of an alphabet at the start of v, up to a limit.
 func run(v string, a alphabet, limit int) int {
@@ -86,9 +103,6 @@ func run(v string, a alphabet, limit int) int {
 // tokenAt looks for a known token that begins at i, the start of a word.
 func tokenAt(v string, i int) string {
 	rest := v[i:]
-	if len(rest) < 8 {
-		return ""
-	}
 	switch c := rest[0]; c {
 	case 'e':
 		if rest[1] == 'y' && rest[2] == 'J' && isJWT(rest) {
@@ -392,7 +406,7 @@ scan:
 		}
 		user = user[:colon]
 	}
-	if len(user) >= 16 && !reference(user) && (random(user) || allHex(user) || tokenAt(user, 0) != "") {
+	if len(user) >= 16 && !reference(user) && (random(user) || allHex(user) || len(user) > 10 && tokenAt(user, 0) != "") {
 		return "url-token"
 	}
 	return ""

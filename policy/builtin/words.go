@@ -61,7 +61,6 @@ const maxWords = 32
 type words struct {
 	buf   [128]byte
 	n     int // bytes in buf
-	hash  uint32
 	count int
 	word  [maxWords]struct {
 		start, end uint8
@@ -71,48 +70,40 @@ type words struct {
 // split cuts a name. Of a very long name only the end is read, which is where
 // the word that decides stands.
 func (w *words) split(name string) {
-	cut := len(name) > len(w.buf)
-	if cut {
+	if len(name) > len(w.buf) {
 		name = name[len(name)-len(w.buf):]
 	}
 	w.n, w.count = len(name), 0
-	hash := uint32(2166136261)
-	start := -1
-	var prev byte
-	for i := 0; i < len(name); i++ {
+	for i := 0; i < len(name); {
 		c := name[i]
-		kind := byteKind[c]
-		l := c
-		if kind == bUpper {
-			l += 'a' - 'A'
+		w.buf[i] = c
+		prev := byteKind[c]
+		if prev == bOther {
+			i++
+			continue
 		}
-		w.buf[i] = l
-		hash = (hash ^ uint32(l)) * 16777619
-		switch {
-		case kind == bOther:
-			if start >= 0 {
+		start := i
+		w.buf[i] = folded[c]
+		for i++; i < len(name); i++ {
+			c := name[i]
+			w.buf[i] = folded[c]
+			kind := byteKind[c]
+			if kind == prev {
+				continue
+			}
+			if kind == bOther {
+				break
+			}
+			if kind == bUpper && prev == bLower {
 				w.add(start, i)
-				start = -1
+				start = i
+			} else if kind == bLower && prev == bUpper && i-1 > start {
+				w.add(start, i-1) // the last capital of a run begins the next word: APIKey
+				start = i - 1
 			}
-		case start < 0:
-			start = i
-		case kind == bUpper && prev == bLower,
-			kind == bLower && prev == bUpper && i-1 > start:
-			at := i
-			if kind == bLower {
-				at-- // the last capital of a run begins the next word: APIKey
-			}
-			w.add(start, at)
-			start = at
+			prev = kind
 		}
-		prev = kind
-	}
-	if start >= 0 {
-		w.add(start, len(name))
-	}
-	w.hash = hash
-	if cut {
-		w.hash = 0
+		w.add(start, i)
 	}
 }
 
@@ -122,17 +113,6 @@ const (
 	bUpper
 	bDigit
 )
-
-// byteKind is what split asks of a byte.
-var byteKind = [256]byte{
-	'0': bDigit, '1': bDigit, '2': bDigit, '3': bDigit, '4': bDigit, '5': bDigit, '6': bDigit, '7': bDigit, '8': bDigit, '9': bDigit,
-	'a': bLower, 'b': bLower, 'c': bLower, 'd': bLower, 'e': bLower, 'f': bLower, 'g': bLower, 'h': bLower, 'i': bLower, 'j': bLower,
-	'k': bLower, 'l': bLower, 'm': bLower, 'n': bLower, 'o': bLower, 'p': bLower, 'q': bLower, 'r': bLower, 's': bLower, 't': bLower,
-	'u': bLower, 'v': bLower, 'w': bLower, 'x': bLower, 'y': bLower, 'z': bLower,
-	'A': bUpper, 'B': bUpper, 'C': bUpper, 'D': bUpper, 'E': bUpper, 'F': bUpper, 'G': bUpper, 'H': bUpper, 'I': bUpper, 'J': bUpper,
-	'K': bUpper, 'L': bUpper, 'M': bUpper, 'N': bUpper, 'O': bUpper, 'P': bUpper, 'Q': bUpper, 'R': bUpper, 'S': bUpper, 'T': bUpper,
-	'U': bUpper, 'V': bUpper, 'W': bUpper, 'X': bUpper, 'Y': bUpper, 'Z': bUpper,
-}
 
 func (w *words) add(start, end int) {
 	if w.count == maxWords {
@@ -283,6 +263,9 @@ func longEnd(b []byte) wordClass {
 // kindWord classes the words that name a credential and count only when they
 // stand alone. A switch, so that nothing has to be built when the program starts.
 func kindWord(b []byte) wordClass {
+	if first := b[0] - 'a'; first >= 26 || len(b) > 31 || kindLengths[first]>>len(b)&1 == 0 {
+		return kNone
+	}
 	switch string(b) {
 	// What names a credential.
 	case "password", "passwd", "passphrase", "passcode", "passwords", "passwort", "pword", "pswd", "passwrd":

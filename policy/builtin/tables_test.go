@@ -1,0 +1,104 @@
+package builtin
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestTables(t *testing.T) {
+	var next [256]uint32
+	set := func(first, second string) {
+		for i := range len(first) {
+			for k := range len(second) {
+				next[first[i]] |= 1 << (second[k] & 31)
+			}
+		}
+	}
+	for c := range 256 {
+		for _, p := range prefixesOf(byte(c)) {
+			if p.text[0] == byte(c) {
+				set(p.text[:1], p.text[1:2])
+			}
+		}
+	}
+	// What tokenAt looks for itself.
+	set("e", "y")
+	set("Bb", "eaEA")
+	set("MNO", "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") // letters of both cases have the same low bits
+	set("0123456789", "0123456789/")
+	set("P", "u")
+	set("F", "l")
+	set("m", "a")
+	set("v", "1234")
+	set("s", "d")
+	set("p", "a")
+	if second != next {
+		var lines strings.Builder
+		for c, bits := range next {
+			if bits != 0 {
+				fmt.Fprintf(&lines, "\t%q: %#x,\n", rune(c), bits)
+			}
+		}
+		t.Errorf("second has to be\n%s", lines.String())
+	}
+	for c := range 256 {
+		b := byte(c)
+		kind := byte(bOther)
+		switch {
+		case b >= 'a' && b <= 'z':
+			kind = bLower
+		case b >= 'A' && b <= 'Z':
+			kind = bUpper
+		case b >= '0' && b <= '9':
+			kind = bDigit
+		}
+		word := byte(wNone)
+		if kind != bOther {
+			word = wStart
+		} else if b == '_' || b == '-' {
+			word = wInner
+		}
+		if byteKind[c] != kind || wordByte[c] != word || folded[c] != lower(b) {
+			t.Errorf("byte %#x stands wrongly", c)
+		}
+	}
+}
+
+// kindLengths is what the cases of kindWord say.
+func TestKindLengths(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "words.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want [26]uint32
+	for _, decl := range file.Decls {
+		f, ok := decl.(*ast.FuncDecl)
+		if !ok || f.Name.Name != "kindWord" {
+			continue
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if clause, ok := n.(*ast.CaseClause); ok {
+				for _, e := range clause.List {
+					word, err := strconv.Unquote(e.(*ast.BasicLit).Value)
+					if err != nil {
+						t.Fatal(err)
+					}
+					want[word[0]-'a'] |= 1 << len(word)
+				}
+			}
+			return true
+		})
+	}
+	if want != kindLengths {
+		for i, bits := range want {
+			if bits != kindLengths[i] {
+				t.Errorf("'%c' - 'a': %#x", 'a'+i, bits)
+			}
+		}
+	}
+}
