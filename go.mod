@@ -10,6 +10,7 @@ require (
 )
 
 require (
+	github.com/coregx/ahocorasick v0.3.1 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.1 // indirect
 	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
