@@ -36,7 +36,8 @@ func OrderOf(v *policy.View, d *policy.Decision) *order.Order {
 		o.Rules = append(o.Rules, spawn.Rule{Command: r.Command, Allow: r.Allow})
 	}
 	if v.Redact.Output {
-		o.Redact = &order.Redact{Forms: v.Redact.Forms, Values: d.SecretValues()}
+		// No values: this order stands in a config.json. The shim has those of the agent itself.
+		o.Redact = &order.Redact{Forms: v.Redact.Forms}
 	}
 	return o
 }
@@ -45,6 +46,9 @@ func OrderOf(v *policy.View, d *policy.Decision) *order.Order {
 // env, all of it: what is to go is named, what is to come or to change is given.
 func mountOrder(v *policy.View, d *policy.Decision, env []string) *order.Order {
 	o := OrderOf(v, d)
+	if o.Redact != nil {
+		o.Redact.Values = d.SecretValues() // through a pipe, from memory to memory
+	}
 	type entry struct {
 		value string
 		times int

@@ -69,6 +69,9 @@ func newFixture(t testing.TB, edit func(b *fixture)) *fixture {
 func (b *fixture) hooked(t testing.TB, options ...string) *fixture {
 	t.Helper()
 	rig.Bin(t, "envscrub-shim")
+	if !slices.Contains(options, "--policy") {
+		options = append(options, "--policy", noPolicy(t))
+	}
 	hook := func(stage string) []specs.Hook {
 		args := append([]string{"envscrub-hook", stage, "--state-dir", b.state}, options...)
 		return []specs.Hook{{Path: rig.Bin(t, "envscrub-hook"), Args: args, Env: []string{"PATH=/usr/bin:/bin"}}}
@@ -76,6 +79,14 @@ func (b *fixture) hooked(t testing.TB, options ...string) *fixture {
 	b.Spec.Hooks = &specs.Hooks{CreateRuntime: hook("createRuntime"), Poststop: hook("poststop")}
 	b.Write(t)
 	return b
+}
+
+// noPolicy is an empty policy: the built-in defaults, whatever this machine has in /etc.
+func noPolicy(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(rig.TempDir(t), "none.toml")
+	rig.Write(t, path, "", 0o644)
+	return path
 }
 
 // empty fails if anything of a container is left in the state directory.

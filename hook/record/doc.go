@@ -9,7 +9,7 @@
 // rules, counts, profile, door, image and time are there to be shown.
 //
 // Records stand under /run/envscrub/<id>/, or $XDG_RUNTIME_DIR/envscrub/<id>/ for
-// a rootless user, in directories of mode 0700 that belong to the caller. Real root
+// a rootless user (/tmp/envscrub-<uid>/ where there is no such directory), in directories of mode 0700 that belong to the caller. Real root
 // is never led elsewhere by its environment. The same id under another --root of
 // the runtime is another record.
 //

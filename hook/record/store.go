@@ -24,17 +24,21 @@ type Store struct{ dir string }
 // At returns the store in a directory.
 func At(dir string) Store { return Store{dir} }
 
-// Default returns the caller's store. It touches no file system but /proc.
+// Default returns the caller's store: /run/envscrub, for a rootless user the same in
+// the runtime directory, or /tmp/envscrub-UID where there is none.
 func Default() (Store, error) {
 	uid, rootless := outerID()
 	if !rootless {
 		return Store{"/run/envscrub"}, nil
 	}
-	dir := runtimeDir(uid)
-	if !filepath.IsAbs(dir) {
-		return Store{}, fmt.Errorf("XDG_RUNTIME_DIR is not an absolute path")
+	switch dir := runtimeDir(uid); {
+	case dir == "":
+		return Store{"/tmp/envscrub-" + strconv.Itoa(uid)}, nil
+	case !filepath.IsAbs(dir):
+		return Store{}, errors.New("XDG_RUNTIME_DIR is not an absolute path")
+	default:
+		return Store{filepath.Join(dir, "envscrub")}, nil
 	}
-	return Store{filepath.Join(dir, "envscrub")}, nil
 }
 
 // initialUserNS is the inode of the machine's own user namespace (the kernel's
@@ -42,16 +46,18 @@ func Default() (Store, error) {
 const initialUserNS = 0xEFFFFFFD
 
 // outerID returns the user outside of the user namespace that a rootless engine
-// runs its runtime in, and whether there is such a user: root in a namespace of
-// its own is not root, except where it was given a runtime directory of root's,
-// as in a container that is itself a machine.
+// runs its runtime in, and whether there is such a user: root of a namespace is not
+// root where /run is not its own. In a container that is itself a machine it is.
 func outerID() (int, bool) {
 	uid := os.Geteuid()
 	if uid != 0 {
 		return uid, true
 	}
-	var ns syscall.Stat_t
+	var ns, run syscall.Stat_t
 	if err := syscall.Stat("/proc/self/ns/user", &ns); err == nil && ns.Ino == initialUserNS {
+		return 0, false
+	}
+	if err := syscall.Stat("/run", &run); err != nil || run.Uid == 0 {
 		return 0, false
 	}
 	data, err := os.ReadFile("/proc/self/uid_map")
@@ -59,18 +65,21 @@ func outerID() (int, bool) {
 		return 0, false
 	}
 	outer := ownMapping(string(data))
-	if outer == 0 {
-		return 0, false
-	}
-	_, err = os.Lstat(runtimeDir(outer)) // a hook has no environment but what its JSON says
-	return outer, err == nil
+	return outer, outer != 0
 }
 
+// runtimeDir is where a user's own files go that need not outlive the session. A hook
+// has no environment but what its JSON says, and not every machine has a
+// directory for each user.
 func runtimeDir(uid int) string {
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
 		return dir
 	}
-	return "/run/user/" + strconv.Itoa(uid)
+	dir := "/run/user/" + strconv.Itoa(uid)
+	if _, err := os.Lstat(dir); err != nil {
+		return ""
+	}
+	return dir
 }
 
 // Rootless returns the user whose engine this is, where that is not real root's.
