@@ -191,7 +191,7 @@ func TestSyslog(t *testing.T) {
 	}
 
 	conn.Close()
-	if err := Record(Config{File: "journald"}, &sample); err == nil {
+	if err := Record(Config{File: Syslog}, &sample); err == nil {
 		t.Error("nobody listens, no error")
 	}
 }

@@ -32,7 +32,7 @@ var families = [...]struct{ name, help string }{
 }
 
 // lockWait bounds how long a start waits for another one's update.
-const lockWait = time.Second
+const lockWait = 3 * time.Second
 
 // count adds e to the counters in dir.
 func count(dir string, e *Event) error {
@@ -114,27 +114,42 @@ func render(samples map[string]uint64) []byte {
 	return b
 }
 
-// lock takes an advisory lock that dies with the process.
+// lock takes an advisory lock that dies with the process. Who waits stands in the
+// kernel's queue, so that a hundred starts at once pass one another the lock
+// without a pause.
 func lock(path string) (unlock func(), err error) {
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}
-	deadline := time.Now().Add(lockWait)
-	for wait := 200 * time.Microsecond; ; wait = min(2*wait, 10*time.Millisecond) {
-		err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
-		if err == nil {
-			return func() { unix.Close(fd) }, nil
-		}
-		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
-			unix.Close(fd)
-			return nil, &os.PathError{Op: "lock", Path: path, Err: err}
-		}
-		if time.Now().After(deadline) {
-			unix.Close(fd)
+	err = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		got := make(chan error, 1)
+		go func() { got <- flock(fd) }()
+		timer := time.NewTimer(lockWait)
+		defer timer.Stop()
+		select {
+		case err = <-got:
+		case <-timer.C:
+			go func() {
+				<-got
+				unix.Close(fd)
+			}()
 			return nil, fmt.Errorf("%s: held by another process for more than %s", path, lockWait)
 		}
-		time.Sleep(wait)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return nil, &os.PathError{Op: "lock", Path: path, Err: err}
+	}
+	return func() { unix.Close(fd) }, nil
+}
+
+func flock(fd int) error {
+	for {
+		if err := unix.Flock(fd, unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
+			return err
+		}
 	}
 }
 

@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Syslog as Config.File sends lines to the system's log instead of a file.
-const Syslog = "syslog"
+// Syslog as Config.File is the system's log (journald reads it too) instead of a file.
+const Syslog = "/dev/log"
 
 // Config is the policy's [audit] table.
 type Config struct {
-	File    string // "": nowhere; Syslog (or "journald"): the system's log; else an absolute path
+	File    string // "": nowhere; Syslog: the system's log; else an absolute path
 	Metrics string // "": none; else node-exporter's text-file directory
 }
 
@@ -23,7 +23,7 @@ type Config struct {
 func (c Config) Enabled() bool { return c.File != "" || c.Metrics != "" }
 
 // devLog is a variable for the tests alone.
-var devLog = "/dev/log"
+var devLog = Syslog
 
 // Record writes e where c says. Both places are tried, whatever becomes of the
 // other; what to do about an error (a warning, or in strict mode a refusal) is the
@@ -35,7 +35,7 @@ func Record(c Config, e *Event) error {
 	var lineErr, countErr error
 	switch c.File {
 	case "":
-	case Syslog, "journald":
+	case Syslog:
 		lineErr = sendSyslog(e)
 	default:
 		lineErr = appendFile(c.File, e)

@@ -135,17 +135,8 @@ func connect(t *testing.T, e *engine, policy string, change func(*Plugin)) (*Plu
 			t.Errorf("plugin: %v", err)
 		}
 	})
-	wait(t, "the plugin", func() bool { _, err := os.Stat(ready); return err == nil && e.count.now() > before })
+	rig.Eventually(t, "the plugin", func() bool { _, err := os.Stat(ready); return err == nil && e.count.now() > before })
 	return p, log
-}
-
-func wait(t *testing.T, what string, f func() bool) {
-	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !f(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%s: not in time", what)
-		}
-	}
 }
 
 // other is a plugin of somebody else.
@@ -170,7 +161,7 @@ func (e *engine) plug(t *testing.T, index, name string, adjust func(*api.Contain
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Stop)
-	wait(t, name, func() bool { return e.count.now() > before })
+	rig.Eventually(t, name, func() bool { return e.count.now() > before })
 }
 
 const secret = "sk-made-up-0123456789abcdef"
@@ -493,11 +484,13 @@ func TestOwnDeadline(t *testing.T) {
 
 // hang is our plugin with a handler that never answers: what the engine does then
 // is what the failure policy asks for.
-type hang struct{ *Plugin }
+type hang struct {
+	*Plugin
+	release chan struct{}
+}
 
-func (h hang) CreateContainer(ctx context.Context, _ *api.PodSandbox, _ *api.Container) (*api.ContainerAdjustment, []*api.ContainerUpdate, error) {
-	<-ctx.Done()
-	time.Sleep(100 * time.Millisecond)
+func (h hang) CreateContainer(context.Context, *api.PodSandbox, *api.Container) (*api.ContainerAdjustment, []*api.ContainerUpdate, error) {
+	<-h.release
 	return nil, nil, nil
 }
 
@@ -507,7 +500,9 @@ func TestFailurePolicy(t *testing.T) {
 	e := newEngine(t, "")
 	p := &Plugin{Log: logrus.New()}
 	p.Log.SetOutput(io.Discard)
-	s, err := stub.New(hang{p}, stub.WithPluginName(Name), stub.WithPluginIdx("90"), stub.WithSocketPath(e.socket),
+	release := make(chan struct{})
+	defer close(release)
+	s, err := stub.New(hang{p, release}, stub.WithPluginName(Name), stub.WithPluginIdx("90"), stub.WithSocketPath(e.socket),
 		stub.WithOnClose(func() {}), stub.WithFailurePolicy(&api.FailurePolicy{FailRequest: true, KeepConnected: true}))
 	if err != nil {
 		t.Fatal(err)
@@ -516,7 +511,7 @@ func TestFailurePolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Stop()
-	wait(t, "the plugin", func() bool { return e.count.now() == 1 })
+	rig.Eventually(t, "the plugin", func() bool { return e.count.now() == 1 })
 	for range 2 {
 		pod, c := agent()
 		if _, err := e.create(t, pod, c); err == nil {
@@ -636,17 +631,17 @@ func TestReconnects(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = first.Process.Kill(); _ = first.Wait() })
-	wait(t, "the first engine", isReady)
+	rig.Eventually(t, "the first engine", isReady)
 	if err := probe(); err != nil {
 		t.Error(err)
 	}
 	if err := first.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	wait(t, "the loss", func() bool { return !isReady() })
+	rig.Eventually(t, "the loss", func() bool { return !isReady() })
 
 	again := newEngine(t, socket)
-	wait(t, "the reconnection", func() bool { return again.count.now() == 1 })
+	rig.Eventually(t, "the reconnection", func() bool { return again.count.now() == 1 })
 	pod, c := agent()
 	spec, err := again.create(t, pod, c)
 	if err != nil || spec.Process.Args[0] != "/dev/envscrub-shim" {
