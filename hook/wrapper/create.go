@@ -97,10 +97,14 @@ func (c *creation) inject() error {
 	if err := c.exposed(); err != nil {
 		return err
 	}
-	if v.Mode == policy.ModeEnforce {
+	switch {
+	case v.Mode != policy.ModeEnforce:
+	case needsShim(v, d):
 		if err := hook.Inject(f, v, d, shim); err != nil {
 			return fmt.Errorf("change %s: %w", f.Path(), err)
 		}
+	default:
+		f.SetEnv(d.Container())
 	}
 	undo, err := c.remember(d, env)
 	if err != nil {
@@ -114,6 +118,15 @@ func (c *creation) inject() error {
 		c.w.log.verbose("removed: " + strings.Join(removed, " "))
 	}
 	return nil
+}
+
+// needsShim tells whether a container gets the shim. One that had no secret in its
+// environment and keeps none for its agent has nothing that the shim could guard, and
+// stays exactly as it was: its process is PID 1, its capabilities are its own. A
+// strict policy, or one that asks for something of the shim, gets it always.
+func needsShim(v *policy.View, d *policy.Decision) bool {
+	return v.Strict || len(d.Removed()) > 0 || len(d.AgentOnly()) > 0 || len(v.Keep) > 0 || v.Redact.Output ||
+		v.Harden.NoNewPrivileges || v.Harden.CoreLimit != nil || v.Harden.DropSysAdmin || v.Harden.Privileged == "refuse"
 }
 
 // config is the file that the runtime will read: crun can be told another, which it

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -618,4 +619,78 @@ func TestLoop(t *testing.T) {
 	if got.Code != 1 || !strings.Contains(got.Stderr, "leads back to this wrapper") || time.Since(start) > 5*time.Second {
 		t.Errorf("%+v", got)
 	}
+}
+
+// A container without a secret stays as it was: PID 1, capabilities, configuration.
+func TestNothingToGuard(t *testing.T) {
+	each(t, func(t *testing.T, r rig.Runtime) {
+		for policy, untouched := range map[string]bool{"": true, keepKey: false, "strict = true": false} {
+			b := rig.NewBundle(t, rig.Rootfs(t))
+			b.Spec.Process.Args = []string{"/bin/sh", "-c", "echo $$; grep Cap /proc/self/status"}
+			b.Write(t)
+			before := snapshot(t, b.Dir)
+			want := ok(t, "bare", b.Run(t, r))
+			got := ok(t, "run", b.Run(t, wrap(t, r, policy)))
+			if untouched && (got != want || snapshot(t, b.Dir) != before) {
+				t.Errorf("%+v, want %+v", got, want)
+			}
+			if !untouched && strings.HasPrefix(got.Stdout, "1\n") {
+				t.Errorf("%q: no guard", policy)
+			}
+		}
+	})
+}
+
+// A hundred at once, each with its own value.
+func TestManyAtOnce(t *testing.T) {
+	rig.Need(t, "root", "runc")
+	r := rig.Runtimes(t)[0]
+	w := wrap(t, r, "")
+	root := rig.Rootfs(t)
+	errs := make(chan error)
+	for i := range 100 {
+		b := rig.NewBundle(t, root)
+		b.Spec.Process.Env = append(b.Spec.Process.Env, token, fmt.Sprintf("NUMBER=%d", i))
+		b.Write(t)
+		cmd := w.Command("run", "--bundle", b.Dir, b.ID)
+		go func() {
+			out, err := cmd.CombinedOutput()
+			if err == nil && (!strings.Contains(string(out), fmt.Sprintf("NUMBER=%d\n", i)) || strings.Contains(string(out), "GH_TOKEN")) {
+				err = errors.New("wrong environment")
+			}
+			if err != nil {
+				err = fmt.Errorf("container %d: %w: %s", i, err, out)
+			}
+			errs <- err
+		}()
+	}
+	for range 100 {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// 2,000 variables and 1 MiB of environment, odd values and names.
+func TestLargeAndOdd(t *testing.T) {
+	each(t, func(t *testing.T, r rig.Runtime) {
+		b := rig.NewBundle(t, rig.Rootfs(t))
+		env := []string{"PATH=/bin", token, "lower.case-name=1", "WITH_NEWLINE=a\nb\"c\\d=e", "TWICE=one", "TWICE=two", "EMPTY=", "UTF=\u00e9\u2028\U0001F600"}
+		for i := range 2000 {
+			env = append(env, fmt.Sprintf("VARIABLE_%d=%s", i, strings.Repeat("x", 500)))
+		}
+		b.Spec.Process.Env = env
+		b.Spec.Process.Args = []string{"/bin/cat", "/proc/self/environ"}
+		b.Write(t)
+		got := ok(t, "run", b.Run(t, wrap(t, r, ""))).Stdout
+		list := strings.Split(strings.TrimSuffix(got, "\x00"), "\x00")
+		for _, e := range append(env[2:4:4], env[5:]...) {
+			if !slices.Contains(list, e) {
+				t.Errorf("%.40q is missing", e)
+			}
+		}
+		if strings.Contains(got, "ghp_") || slices.Contains(list, "TWICE=one") {
+			t.Error("the token, or the first of two, is there")
+		}
+	})
 }

@@ -86,6 +86,9 @@ func (x *execution) runcFlags() error {
 	if err != nil {
 		return err
 	}
+	if slices.Equal(env, f.Env()) {
+		return nil // nothing to take away: runc does this best itself
+	}
 	f.SetEnv(env)
 	hand, err := handOver(f.Bytes(), x.w.cmd.args.get("preserve-fds"))
 	if err != nil {
