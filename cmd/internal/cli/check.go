@@ -13,18 +13,25 @@ import (
 
 func newCheck(a *app) *cobra.Command {
 	var flags policyFlags
-	var list, asJSON, warnings bool
+	var list, presets, asJSON, warnings bool
 	cmd := &cobra.Command{
 		Use:   "check [FILE]...",
 		Short: "Check the policy",
 		Long: `Check the policy: the installed one, or the files that are named. An error is one line that says
 where and what; a warning is something valid that may not have been meant.
 
-With --list, show instead every name and glob that the policy takes away or lets through.
+With --list, show instead every name and glob that the policy takes away or lets through; with
+--presets, the agents that [agent] presets knows and the names that each of them needs.
 
 Exit code 0: valid (warnings included), 1: not valid, or --warnings-as-errors and there are some.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
+			if list && presets {
+				return usagef("--list and --presets exclude one another")
+			}
+			if presets {
+				return a.listPresets(asJSON)
+			}
 			flags.files = append(flags.files, args...)
 			loaded, err := flags.load()
 			if err != nil {
@@ -56,6 +63,7 @@ Exit code 0: valid (warnings included), 1: not valid, or --warnings-as-errors an
 	flags.add(cmd.Flags())
 	f := cmd.Flags()
 	f.BoolVar(&list, "list", false, "list what the policy takes away and lets through")
+	f.BoolVar(&presets, "presets", false, "list the presets of [agent] presets")
 	f.BoolVar(&warnings, "warnings-as-errors", false, "fail when there are warnings")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd

@@ -28,21 +28,19 @@ type host struct {
 	t    *testing.T
 	dir  string
 	env  []string
-	user *user.User // a rootless one, whose files are below dir; nil: root
+	user *user.User // a rootless one, whose files are below dir/home; nil: root
 }
 
 func (h *host) run(args ...string) rig.Result {
 	h.t.Helper()
-	script := "set -e; [ ! -d /etc/envscrub ] || mount -t tmpfs none /etc/envscrub\n"
+	script := `set -e; for d in etc usr/share/containers var/lib; do mount --bind "$0/$d" "/$d"; done` + "\n"
 	env := append(os.Environ(), h.env...)
-	if h.user == nil {
-		script += `for d in etc/containers usr/share/containers var/lib; do mount --bind "$0/$d" "/$d"; done` + "\n"
-	} else {
+	if h.user != nil {
 		env = h.env
 		args = append([]string{"setpriv", "--reuid", h.user.Uid, "--regid", h.user.Gid, "--init-groups"}, args...)
 	}
 	cmd := exec.Command("unshare", append([]string{"--mount", "--propagation", "private", "sh", "-c", script + `exec "$@"`, h.dir}, args...)...)
-	cmd.Env, cmd.Dir = env, h.dir
+	cmd.Env, cmd.Dir = env, "/"
 	return rig.Run(h.t, cmd)
 }
 
@@ -81,17 +79,24 @@ runtime = "runc"
 func rootHost(t *testing.T) *host {
 	t.Helper()
 	rig.Need(t, "root", "podman", "conmon", "runc", "unshare")
-	h := &host{t: t, dir: shortDir(t)}
+	h := newHost(t)
 	storage := "[storage]\ndriver = \"vfs\"\ngraphroot = \"" + h.dir + "/s\"\nrunroot = \"" + h.dir + "/r\"\n"
 	rig.Write(t, filepath.Join(h.dir, "etc/containers/storage.conf"), storage, 0o644)
 	rig.Write(t, filepath.Join(h.dir, "etc/containers/containers.conf"), podmanTestConf, 0o644)
 	rig.Write(t, filepath.Join(h.dir, "etc/containers/policy.json"), `{"default":[{"type":"insecureAcceptAnything"}]}`, 0o644)
-	seccomp, err := os.ReadFile("/usr/share/containers/seccomp.json")
+	return h
+}
+
+// newHost makes the directories, with a copy of /etc that has nothing of ours or of an engine's in it.
+func newHost(t *testing.T) *host {
+	t.Helper()
+	h := &host{t: t, dir: shortDir(t)}
+	out, err := exec.Command("sh", "-ec", `cd "$1"; mkdir -p usr/share/containers var/lib
+cp -a /etc .; rm -rf etc/envscrub etc/containers etc/docker; mkdir -p etc/containers
+cp /usr/share/containers/seccomp.json usr/share/containers/`, "sh", h.dir).CombinedOutput()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v\n%s", err, out)
 	}
-	rig.Write(t, filepath.Join(h.dir, "usr/share/containers/seccomp.json"), string(seccomp), 0o644)
-	rig.Write(t, filepath.Join(h.dir, "var/lib/x"), "", 0o644)
 	return h
 }
 
@@ -147,7 +152,7 @@ func expect(t *testing.T, got map[string]verdict, leaks ...string) {
 func TestPodmanHook(t *testing.T) {
 	program := built(t)
 	h := rootHost(t)
-	before := h.files("etc", "usr")
+	before := h.files("etc/containers", "usr")
 
 	// Not registered: said, and nothing is started.
 	if r := h.run(program, "verify", "podman"); r.Code != 1 || !strings.Contains(r.Stderr, "first: envscrub install podman") {
@@ -159,7 +164,7 @@ func TestPodmanHook(t *testing.T) {
 		// The hook does not see exec, and says so. report: podman#29347
 		expect(t, verdicts(t, h.run(program, "verify", "podman", "--json")), placeExec, placeHealth)
 		h.must(program, "uninstall", "podman")
-		if after := h.files("etc", "usr"); after != before {
+		if after := h.files("etc/containers", "usr"); after != before {
 			t.Errorf("%s: uninstall left\n%s\nwant\n%s", when, after, before)
 		}
 	}
@@ -168,12 +173,35 @@ func TestPodmanHook(t *testing.T) {
 func TestPodmanRuntime(t *testing.T) {
 	program := built(t)
 	h := rootHost(t)
-	before := h.files("etc", "usr")
+	before := h.files("etc/containers", "usr")
 	h.must(program, "install", "podman", "--via", "runtime", "--default")
 	expect(t, verdicts(t, h.run(program, "verify", "podman", "--json")))
 	h.must(program, "uninstall", "podman")
-	if after := h.files("etc", "usr"); after != before {
+	if after := h.files("etc/containers", "usr"); after != before {
 		t.Errorf("uninstall left\n%s\nwant\n%s", after, before)
+	}
+}
+
+// What the agent alone keeps is there for it, and for nobody else. parity: V1
+func TestVerifyKeep(t *testing.T) {
+	program := built(t)
+	h := rootHost(t)
+	rig.Write(t, filepath.Join(h.dir, "etc/envscrub/policy.toml"), "[agent]\nkeep = [\"OPENAI_API_KEY\"]\n", 0o644)
+	h.must(program, "install", "podman", "--via", "runtime", "--default")
+	expect(t, verdicts(t, h.run(program, "verify", "podman", "--json")))
+
+	// A policy that removes nothing proves nothing.
+	rig.Write(t, filepath.Join(h.dir, "etc/envscrub/policy.toml"), "mode = \"observe\"\n", 0o644)
+	if r := h.run(program, "verify", "podman"); r.Code != 1 || !strings.Contains(r.Stderr, "mode is observe") {
+		t.Errorf("verify: exit %d, %s", r.Code, r.Stderr)
+	}
+	if r := h.run(program, "status"); r.Code != 1 || !strings.Contains(r.Stdout, "mode is observe: nothing is removed") {
+		t.Errorf("status: exit %d, %s", r.Code, r.Stdout)
+	}
+	// One that does not load starts nothing, and status says so.
+	rig.Write(t, filepath.Join(h.dir, "etc/envscrub/policy.toml"), "alow = []\n", 0o644)
+	if r := h.run(program, "status"); r.Code != 1 || !strings.Contains(r.Stdout, "policy.toml:1:1: alow") {
+		t.Errorf("status: exit %d, %s", r.Code, r.Stdout)
 	}
 }
 
@@ -186,24 +214,27 @@ func TestPodmanRootless(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &host{t: t, dir: shortDir(t), user: account}
-	rig.Write(t, filepath.Join(h.dir, ".config/containers/containers.conf"), podmanTestConf, 0o644)
-	rig.Write(t, filepath.Join(h.dir, ".config/containers/storage.conf"), "[storage]\ndriver = \"vfs\"\n", 0o644)
+	h := newHost(t)
+	home := filepath.Join(h.dir, "home")
+	rig.Write(t, filepath.Join(h.dir, "etc/containers/policy.json"), `{"default":[{"type":"insecureAcceptAnything"}]}`, 0o644)
+	h.user = account
+	rig.Write(t, filepath.Join(home, ".config/containers/containers.conf"), podmanTestConf, 0o644)
+	rig.Write(t, filepath.Join(home, ".config/containers/storage.conf"), "[storage]\ndriver = \"vfs\"\n", 0o644)
 	for _, dir := range []string{"run", ".local/share", ".local/state"} {
-		if err := os.MkdirAll(filepath.Join(h.dir, dir), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Join(home, dir), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if out, err := exec.Command("chown", "-R", account.Uid+":"+account.Gid, h.dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("chown", "-R", account.Uid+":"+account.Gid, home).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	h.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + h.dir, "XDG_RUNTIME_DIR=" + h.dir + "/run", "USER=envscrub-rig"}
+	h.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_RUNTIME_DIR=" + home + "/run", "USER=envscrub-rig"}
 	t.Cleanup(func() {
 		h.run("podman", "rm", "--all", "--force", "--time=0")
-		h.run("podman", "unshare", "rm", "-rf", filepath.Join(h.dir, ".local/share"))
+		h.run("podman", "unshare", "rm", "-rf", filepath.Join(home, ".local/share"))
 		h.run("podman", "system", "migrate")
 	})
-	before := h.files(".config/containers")
+	before := h.files("home/.config/containers")
 	h.must(program, "install", "podman", "--via", "hook", "--when", "always")
 	h.must(program, "status")
 	expect(t, verdicts(t, h.run(program, "verify", "podman", "--json")), placeExec, placeHealth)
@@ -211,7 +242,7 @@ func TestPodmanRootless(t *testing.T) {
 	h.must(program, "install", "podman", "--via", "runtime")
 	expect(t, verdicts(t, h.run(program, "verify", "podman", "--json")))
 	h.must(program, "uninstall", "podman")
-	if after := h.files(".config/containers"); after != before {
+	if after := h.files("home/.config/containers"); after != before {
 		t.Errorf("uninstall left\n%s\nwant\n%s", after, before)
 	}
 }
