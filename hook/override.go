@@ -55,6 +55,12 @@ func ViewOf(p *policy.Policy, f *doc.File, id string) (v *policy.View, granted, 
 			disable = value == "1" || value == "true" || value == "yes"
 		case "allow":
 			names := strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+			// What is no name may be a value in the wrong place: it is not repeated.
+			valid := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !policy.ValidName(name) })
+			if len(valid) < len(names) {
+				refused = append(refused, "(not a name)")
+			}
+			names = valid
 			if permitted(source) {
 				allow = names
 			} else {
