@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"testing"
+	"time"
 )
 
 // typical gives n variables as an agent container has them: one in ten a credential, the rest settings.
@@ -39,14 +40,24 @@ func BenchmarkDecide(b *testing.B) {
 		env := typical(n)
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := v.Decide(env); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/var")
+			decideOften(b, v, env)
 		})
 	}
+}
+
+// decideOften reports the average and the shortest run: the latter is what counts on a machine that does other work.
+func decideOften(b *testing.B, v *View, env []string) {
+	shortest := time.Hour
+	for b.Loop() {
+		start := time.Now()
+		if _, err := v.Decide(env); err != nil {
+			b.Fatal(err)
+		}
+		shortest = min(shortest, time.Since(start))
+	}
+	n := float64(len(env))
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/var")
+	b.ReportMetric(float64(shortest.Nanoseconds())/n, "best-ns/var")
 }
 
 // BenchmarkDefault is what each container start pays before the first variable.
@@ -72,12 +83,7 @@ func BenchmarkAliases(b *testing.B) {
 		}
 		v, _ := Default().For(Subject{})
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			for b.Loop() {
-				if _, err := v.Decide(env); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/var")
+			decideOften(b, v, env)
 		})
 	}
 }

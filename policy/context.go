@@ -100,7 +100,7 @@ func (s *Spawner) Context(ctx context.Context, r Request) (*Context, error) {
 		}
 	}
 	for _, a := range r.Env {
-		if !validName(a.Name) {
+		if !ValidName(a.Name) {
 			return nil, fmt.Errorf("request's variable %q is not a name ([A-Za-z_][A-Za-z0-9_]*)", a.Name)
 		}
 		if strings.IndexByte(a.Value, 0) >= 0 {

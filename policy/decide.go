@@ -186,7 +186,6 @@ func split(env []string, w []verdict) error {
 func (v *View) byName(w []verdict, grants *matcher, trusted bool, changed func(name, value string) bool) []needle {
 	var needles []needle
 	var h, g hit
-	core := v.layer.inherit.value == "core"
 	for i := range w {
 		x := &w[i]
 		if x.shadowed {
@@ -232,19 +231,18 @@ func (v *View) byName(w []verdict, grants *matcher, trusted bool, changed func(n
 			continue
 		case h.has(classDeny):
 			x.removed, x.cause, x.rule = true, byRule, h.rule(classDeny)
+		case vital(folded):
+			x.pending = true
+			x.core, x.rule = h.has(classCore), h.rule(classCore)
 		default:
 			if group, text, ok := v.classifier.Classify(name, value); ok {
 				x.removed, x.cause, x.text = true, byClassifier, classified(group, text)
 				break
 			}
 			x.pending = true
-			if core {
-				if x.core = h.has(classCore); x.core {
-					x.rule = h.rule(classCore)
-				}
-			}
+			x.core, x.rule = h.has(classCore), h.rule(classCore)
 			if v.shapes {
-				if kind, ok := builtin.Shape(name, value); ok && !vital(folded) {
+				if kind, ok := builtin.Shape(name, value); ok {
 					x.shaped, x.text = true, kind
 				}
 			}
@@ -395,8 +393,8 @@ func neutralised(name string) string {
 	return name + "="
 }
 
-// vital names are those without which nothing starts. Rules 4 to 6 leave them: a value that stands in PATH is known
-// to everybody.
+// vital names are those without which nothing starts. The built-in judgements and rules 4 to 6 leave them: a value that
+// stands in PATH is known to everybody.
 func vital(folded string) bool {
 	switch folded {
 	case "PATH", "HOME", "PWD", "OLDPWD", "SHELL", "USER", "LOGNAME", "HOSTNAME", "TERM", "LANG", "LC_ALL", "TMPDIR", "TZ",

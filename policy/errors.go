@@ -23,7 +23,13 @@ func (e *Error) Error() string {
 		b.WriteString(": ")
 	}
 	b.WriteString(e.What)
-	return b.String()
+	// TOML allows line breaks in keys, and file names may hold them.
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '?'
+		}
+		return r
+	}, b.String())
 }
 
 // Unwrap gives the cause.

@@ -212,7 +212,7 @@ func (d *decoder) secretSources(v *value) []item {
 			if _, err := filepath.Match(path, ""); err != nil {
 				d.fail(i.at, "secrets", "not a valid glob; correct it")
 			}
-		case isEnv && !validName(name):
+		case isEnv && !ValidName(name):
 			d.fail(i.at, "secrets", "env: has to be followed by the name of a variable")
 		case !isFile && !isEnv:
 			d.fail(i.at, "secrets", `an entry has to be "file:/path" or "env:NAME"; a value itself never stands in a policy`)

@@ -34,8 +34,9 @@ func isDoor(text string) bool {
 	return slices.ContainsFunc(doors[:], func(door string) bool { return strings.EqualFold(door, text) })
 }
 
-// validName says whether a name has the form that a shell can set.
-func validName(name string) bool {
+// ValidName says whether a text is a name that a policy can mean exactly: [A-Za-z_][A-Za-z0-9_]*. What is not may be a
+// value in the wrong place and must not be logged.
+func ValidName(name string) bool {
 	for i := range len(name) {
 		c := name[i]
 		if c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (i == 0 || c < '0' || c > '9') {
@@ -56,7 +57,7 @@ func isGlob(pattern string) bool { return strings.ContainsAny(pattern, `*?[]{}\`
 func checkPattern(pattern string) string {
 	if !isGlob(pattern) {
 		switch {
-		case !validName(pattern):
+		case !ValidName(pattern):
 			return "an entry is not the name of a variable ([A-Za-z_][A-Za-z0-9_]*); correct it, or use a glob such as my?db?password for other characters"
 		case isControl(pattern):
 			return "names that begin with " + controlPrefix + " are envscrub's own and never passed on; remove the entry"

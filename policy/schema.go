@@ -373,7 +373,7 @@ func (d *decoder) pairs(v *value, section string, expand bool) []change {
 	d.table(v, section, func(e *entry) bool {
 		key := section + "." + e.name
 		switch {
-		case !validName(e.name):
+		case !ValidName(e.name):
 			d.fail(e.at, section, "a key is not the name of a variable ([A-Za-z_][A-Za-z0-9_]*); correct it")
 		case isControl(e.name):
 			d.fail(e.at, key, "names that begin with "+controlPrefix+" are envscrub's own; choose another")

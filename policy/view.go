@@ -163,7 +163,11 @@ func (p *Policy) choose(s *Subject) (*profile, error) {
 		} else {
 			what += ", nor any other; define [profile.NAME] or do not ask for one"
 		}
-		return nil, &Error{Key: "profile " + strconv.Quote(s.Profile), What: what}
+		key := "profile"
+		if strings.Trim(s.Profile, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") == "" && len(s.Profile) <= 64 {
+			key += " " + strconv.Quote(s.Profile) // anything else could be a value in the wrong place
+		}
+		return nil, &Error{Key: key, What: what}
 	}
 	for i := range p.profiles {
 		if o := &p.profiles[i]; o.match && o.matches(s) {
@@ -220,6 +224,9 @@ func commandMatches(pattern, command string) bool {
 	return globMatches(pattern, command)
 }
 
+// noName stands for what was asked for and is no name: it could be a value, which nobody may log.
+const noName = "(not a name)"
+
 // grant adds what the subject asks for to the allow list.
 func (v *View) grant(s *Subject) error {
 	l := &v.layer
@@ -228,9 +235,14 @@ func (v *View) grant(s *Subject) error {
 		for _, name := range names {
 			asked := i == 1
 			switch {
-			case !validName(name) || isControl(name):
+			case !ValidName(name):
 				if !asked {
 					return &Error{Key: from, What: "an entry is not the name of a variable; correct it"}
+				}
+				name = noName
+			case isControl(name):
+				if !asked {
+					return &Error{Key: from, What: "names that begin with " + controlPrefix + " are never passed on; remove the entry"}
 				}
 			case asked && !slices.ContainsFunc(l.overrides, func(o item) bool { return globMatches(fold(o.text), fold(name)) }):
 			default:
