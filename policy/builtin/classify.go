@@ -45,12 +45,21 @@ func New(groups map[string]bool) *Classifier {
 // whatever their case.
 func hashName(name string) uint32 {
 	var first, last uint64
-	for i := range min(8, len(name)) {
-		first = first<<8 | uint64(name[i]|0x20)
-		last = last<<8 | uint64(name[len(name)-1-i]|0x20)
+	if len(name) >= 8 {
+		first, last = load(name), load(name[len(name)-8:])
+	} else {
+		for i := range len(name) {
+			first = first<<8 | uint64(name[i]|0x20)
+		}
 	}
 	h := (first*0x9e3779b97f4a7c15 ^ last) * 0xff51afd7ed558ccd
 	return uint32(h>>32) + uint32(len(name))*0x9e3779b1
+}
+
+// load reads eight bytes, with the bit set that tells small letters from capitals.
+func load(s string) uint64 {
+	_ = s[7]
+	return 0x2020202020202020 | (uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56)
 }
 
 // known looks the whole name up among the names that never look at a value.

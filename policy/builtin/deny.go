@@ -87,7 +87,7 @@ var denyGroups = [...]Group{
 	{
 		Name:  gCI,
 		Doc:   "credentials of builds, where the name does not say that they are",
-		Names: []string{"UNITY_SERIAL", "UNITY_LICENSE", "PLEX_CLAIM", "LI_AT", "SP_DC"},
+		Names: []string{"CONCOURSE_ADD_LOCAL_USER", "UNITY_SERIAL", "UNITY_LICENSE", "PLEX_CLAIM", "LI_AT", "SP_DC"},
 	},
 	{
 		Name:  gPackages,

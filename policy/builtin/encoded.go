@@ -14,7 +14,13 @@ func whole(name, v string, seen sight) string {
 	if seen.colons == 4 && passfile(v) {
 		return "pgpass"
 	}
-	if seen.foreign || len(v) < 12 {
+	if seen.foreign {
+		if isMnemonic(v) {
+			return "mnemonic"
+		}
+		return ""
+	}
+	if len(v) < 12 {
 		return ""
 	}
 	if n := len(v); n > 36 && n < 48 && v[n-4:] == "NRAL" && allHex(v[:n-4]) {

@@ -229,7 +229,7 @@ func (w *words) judgeWord(i int, kind wordClass, value string) verdict {
 	if t == tailMeta {
 		return w.judgeMeta(i, kind, value)
 	}
-	if t == tailUnknown && !random(value) && !(kind == kAuth && (value[0] == '{' || loginPair(value))) && !w.ownPrefix(i) {
+	if t == tailUnknown && kind != kSeed && kind != kPhrase && !random(value) && !(kind == kAuth && (value[0] == '{' || loginPair(value))) && !w.ownPrefix(i) {
 		return vNone
 	}
 	switch kind {
@@ -354,6 +354,12 @@ func (w *words) judgeWeak(i int, kind wordClass, value string) verdict {
 		if secretURL(value) {
 			return vWebhook
 		}
+	case kCommunity:
+		for k := range i {
+			if w.is(k, "snmp") {
+				return vPassword
+			}
+		}
 	case kHMAC:
 		if random(value) || dense(value) {
 			return vKeyEnd
@@ -423,10 +429,11 @@ func (w *words) judgeKey(i int, t tail, value string) verdict {
 		return vNone // the name of an object
 	}
 	if isFingerprint(value) {
-		for k := range w.count {
-			if w.is(k, "gpg") || w.is(k, "pgp") {
-				return vNone
-			}
+		return vNone
+	}
+	for k := range w.count {
+		if (w.is(k, "gpg") || w.is(k, "pgp")) && isKeyName(value) {
+			return vNone
 		}
 	}
 	c := w.side(head)
@@ -440,7 +447,7 @@ func (w *words) judgeKey(i int, t tail, value string) verdict {
 		return vNone
 	case c&fStrong != 0, c&kindMask != kNone && c&fMeta == 0:
 		return rule
-	case plain(value):
+	case label(value):
 		return vNone
 	case c&fMeta != 0 && !random(value):
 		return vNone
@@ -458,7 +465,7 @@ func unlessFile(value string, v verdict) verdict {
 	switch {
 	case isPath(value):
 		return vFile
-	case isPublic(value):
+	case isPublic(value), isSchedule(value):
 		return vNone
 	}
 	return v
@@ -505,8 +512,30 @@ func keyValues(v string) bool {
 	return false
 }
 
-// isFingerprint reports the name of an OpenPGP key.
+// isFingerprint reports fingerprints of OpenPGP keys: forty hexadecimal digits
+// in capitals, as gpg writes them and nobody writes a secret.
 func isFingerprint(v string) bool {
+	letters := false
+	for len(v) >= 40 {
+		v = strings.TrimPrefix(v, "0x")
+		if len(v) < 40 {
+			return false
+		}
+		for i := range 40 {
+			if !isHex(v[i]) || byteKind[v[i]] == bLower {
+				return false
+			}
+			letters = letters || byteKind[v[i]] == bUpper
+		}
+		if v = strings.TrimLeft(v[40:], " ,\t\n"); v == "" {
+			return letters
+		}
+	}
+	return false
+}
+
+// isKeyName reports the name of an OpenPGP key, long or short.
+func isKeyName(v string) bool {
 	v = strings.TrimPrefix(v, "0x")
 	return (len(v) == 8 || len(v) == 16 || len(v) == 40) && allHex(v)
 }

@@ -468,6 +468,11 @@ func atAt(v string, i int) string {
 	return ""
 }
 
+// queryPassword reports the p of a URL's ?u=name&p=password.
+func queryPassword(v string, start, end int) bool {
+	return end-start == 1 && v[start] == 'p' && start > 4 && v[start-1] == '&' && strings.Contains(v[max(0, start-64):start], "u=")
+}
+
 // elementAt looks at the XML element whose start tag ends at i.
 func elementAt(v string, i int) string {
 	from := max(0, i-48)
@@ -510,7 +515,7 @@ func pairAt(v string, i int) string {
 		return ""
 	}
 	switch v[end-1] | 0x20 {
-	case 'd', 't', 'n', 'y', 's', 'e', 'g', 'h', 'a', 'c', 'm', 'w':
+	case 'd', 't', 'n', 'y', 's', 'e', 'g', 'h', 'a', 'c', 'm', 'w', 'p':
 	default:
 		return ""
 	}
@@ -519,8 +524,14 @@ func pairAt(v string, i int) string {
 		start--
 	}
 	s := sensitiveKey(v[start:end])
-	if s == 0 {
-		return ""
+	switch {
+	case s == 0:
+		if !queryPassword(v, start, end) {
+			return ""
+		}
+		s = passwordKey
+	case end-start <= 4 && start > 0 && (v[start-1] == '+' || v[start-1] == '/'):
+		return "" // the end of something in base64
 	}
 	value, stop := v[i+1:], 0
 	for k := 0; k < 4 && len(value) > 0 && value[0] == ' '; k++ {
@@ -542,7 +553,7 @@ func pairAt(v string, i int) string {
 		}
 		stop++
 	}
-	if v[i] == ':' && !quoted && quote == 0 && s != headerKey && prose(v, start, value) {
+	if v[i] == ':' && v[i+1] == ' ' && !quoted && quote == 0 && s != headerKey && prose(v, start, value) {
 		return ""
 	}
 	if sensitiveValue(s, value[:stop], quoted) {
@@ -659,7 +670,7 @@ func sensitiveKey(k string) sensitivity {
 // sensitiveValue reports whether the value of such a pair is more than a place
 // for one.
 func sensitiveValue(s sensitivity, v string, quoted bool) bool {
-	if Spared(v) || reference(v) || isPath(v) || masked(v) {
+	if Spared(v) || reference(v) || isPath(v) || masked(v) || v[0] == '=' {
 		return false
 	}
 	switch s {

@@ -113,6 +113,9 @@ func TestShape(t *testing.T) {
 		{"X", `"jsonwebtoken": "^9.0.0"`, ""},
 		{"X", "MAX_TOKENS=100", ""},
 
+		{"WALLET", "legal winner thank year wave sausage worth useful legal winner thank yellow", "mnemonic"},
+		{"WALLET", "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about", "mnemonic"},
+		{"PACKAGES", "curl wget vim nano less htop tree unzip zip tar gzip sudo", ""},
 		{"X", "9b74c9897bac770ffc029102a200c5de", ""},
 		{"X", "sha256:9b74c9897bac770ffc029102a200c5de9b74c9897bac770ffc029102a200c5de", ""},
 		{"X", "0f8fad5b-d9cb-469f-a165-70867728950e", ""},

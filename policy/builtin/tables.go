@@ -99,7 +99,7 @@ var second = [256]uint32{
 var kindLengths = [26]uint32{
 	'a' - 'a': 0x22d0,
 	'b' - 'a': 0x40,
-	'c' - 'a': 0x30cf0,
+	'c' - 'a': 0x30ef0,
 	'd' - 'a': 0x18,
 	'h' - 'a': 0xd0,
 	'j' - 'a': 0x18,

@@ -1,9 +1,31 @@
 package builtin
 
+import "strings"
+
 // material reports whether a value is by its form something that unlocks
 // nothing: the name of a file, a public key, a certificate, a fingerprint.
 func material(v string) bool {
-	return isPath(v) || isPublic(v)
+	return isPath(v) || isPublic(v) || isSchedule(v)
+}
+
+// isSchedule reports the times of a job as cron reads them.
+func isSchedule(v string) bool {
+	if len(v) < 9 || len(v) > 64 {
+		return false
+	}
+	star, space := false, false
+	for i := range len(v) {
+		switch c := v[i]; {
+		case c == '*':
+			star = true
+		case c == ' ':
+			space = true
+		case byteKind[c] == bDigit, c == '/', c == ',', c == '-':
+		default:
+			return false
+		}
+	}
+	return star && space
 }
 
 // roots are where the names of files begin. A slash alone is not enough: one
@@ -164,6 +186,25 @@ func plain(v string) bool {
 		prev = k
 	}
 	return turns <= 2
+}
+
+// label reports whether a value is ordinary words and not ones that stand in a
+// sample where a secret has to be put.
+func label(v string) bool {
+	if !plain(v) {
+		return false
+	}
+	var buf [64]byte
+	for i := range len(v) {
+		buf[i] = lower(v[i])
+	}
+	l := string(buf[:len(v)])
+	for _, word := range [...]string{"change", "secret", "passw", "insecure", "your", "modif", "generate", "replace", "redacted"} {
+		if strings.Contains(l, word) {
+			return false
+		}
+	}
+	return true
 }
 
 // isURL reports whether a value is one URL that carries no user information.

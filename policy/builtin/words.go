@@ -40,6 +40,7 @@ const (
 	kKubeconfig
 	kString // after CONNECTION
 	kHMAC
+	kCommunity // SNMP's password
 
 	kindMask wordClass = 0x3f
 )
@@ -316,6 +317,8 @@ func kindWord(b []byte) wordClass {
 		return kString
 	case "hmac":
 		return kHMAC | fStrong
+	case "community":
+		return kCommunity
 	case "connectionstring", "connectionstrings", "connstr", "connstring", "connstrings":
 		return kConnection
 	case "jwt", "jwts":
