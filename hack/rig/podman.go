@@ -71,7 +71,7 @@ const rootlessUser = "envscrub-rig"
 func PodmanRootless(t testing.TB, o PodmanOptions) *Engine {
 	t.Helper()
 	Need(t, "root", "podman", "conmon", "newuidmap", "useradd")
-	account := ordinaryUser(t)
+	account := OrdinaryUser(t)
 	uid, _ := strconv.Atoi(account.Uid)
 	gid, _ := strconv.Atoi(account.Gid)
 	home := shortTempDir(t)
@@ -113,7 +113,8 @@ func PodmanRootless(t testing.TB, o PodmanOptions) *Engine {
 	return e
 }
 
-func ordinaryUser(t testing.TB) *user.User {
+// OrdinaryUser is the user that rootless tests run as.
+func OrdinaryUser(t testing.TB) *user.User {
 	t.Helper()
 	account, err := user.Lookup(rootlessUser)
 	if err != nil {

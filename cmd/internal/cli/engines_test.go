@@ -209,11 +209,7 @@ func TestVerifyKeep(t *testing.T) {
 func TestPodmanRootless(t *testing.T) {
 	rig.Need(t, "root", "podman", "conmon", "runc", "newuidmap", "unshare", "setpriv")
 	program := built(t)
-	rig.PodmanRootless(t, rig.PodmanOptions{}) // makes the user
-	account, err := user.Lookup("envscrub-rig")
-	if err != nil {
-		t.Fatal(err)
-	}
+	account := rig.OrdinaryUser(t)
 	h := newHost(t)
 	home := filepath.Join(h.dir, "home")
 	rig.Write(t, filepath.Join(h.dir, "etc/containers/policy.json"), `{"default":[{"type":"insecureAcceptAnything"}]}`, 0o644)
