@@ -7,7 +7,7 @@ import (
 
 // A set finds the members of a fixed set of byte strings in a text. It is
 // Wu and Manber's search: a window of the shortest member's length moves over
-// the text, and the last three bytes in it say how far it may move without
+// the text, and the last four bytes in it say how far it may move without
 // missing the beginning of a member. Most of a text is so never looked at.
 //
 // Where the window cannot move, its first eight bytes select the few members
@@ -33,7 +33,7 @@ type group struct {
 }
 
 const (
-	block     = 3   // bytes that select a shift
+	block     = 4   // bytes that select a shift: one load
 	maxWindow = 128 // a wider window only fills the table
 )
 
@@ -76,9 +76,9 @@ func (s *set) fillShifts() {
 		shortest = min(shortest, len(p))
 	}
 	s.window = min(shortest, maxWindow)
-	// At most a quarter of the table should be in use: a table of up to 1 MiB,
-	// then a narrower window.
-	bits := 16
+	// At most a quarter of the table should be in use, of a table of 1 KiB to 1 MiB
+	// (the smaller, the nearer to the processor); then a narrower window.
+	bits := 10
 	for bits < 20 && len(s.sorted)*(s.window-block+1) > 1<<bits/4 {
 		bits++
 	}
@@ -91,7 +91,7 @@ func (s *set) fillShifts() {
 	}
 	for _, p := range s.sorted {
 		for end := block; end <= s.window; end++ {
-			h := hash(uint32(p[end-3])<<8|uint32(p[end-2])<<16|uint32(p[end-1])<<24, s.shift)
+			h := hash(uint32(p[end-4])|uint32(p[end-3])<<8|uint32(p[end-2])<<16|uint32(p[end-1])<<24, s.shift)
 			s.shifts[h] = min(s.shifts[h], uint8(s.window-end))
 		}
 	}
@@ -119,25 +119,80 @@ func (s *set) fillGroups() {
 	}
 }
 
+// lane is how far apart the two places are at which a long text is searched at the
+// same time. Each step waits for the table to answer the one before; two chains of steps wait at once.
+const lane = 4 << 10
+
 // find returns the first occurrence in b that starts at from or later, and of
 // those that start there the longest; -1 without one.
 func (s *set) find(b []byte, from int) (start, end int) {
 	shifts, shift, w := s.shifts, s.shift, s.window
-	for i := from + w; i <= len(b); {
-		// The top three of four bytes: one load, and the multiplication spreads them.
-		v := b[i-4 : i : i]
-		x := uint32(v[0]) | uint32(v[1])<<8 | uint32(v[2])<<16 | uint32(v[3])<<24
-		n := shifts[hash(x&^0xff, shift)]
-		if n != 0 {
+	for from+2*lane+w <= len(b) {
+		// i and j are the ends of two windows. What i's lane leaves out at its end is j's.
+		i, j := from+w, from+lane+w
+		endI, endJ := j, j+lane
+		second := none
+		for i < endI && j < endJ {
+			n, m := shifts[hashAt(b, i, shift)], shifts[hashAt(b, j, shift)]
+			if n != 0 && m != 0 {
+				i += int(n)
+				j += int(m)
+				continue
+			}
+			if n == 0 {
+				if l := s.longest(b[i-w:]); l > 0 {
+					return i - w, i - w + l
+				}
+				n = 1
+			}
 			i += int(n)
-			continue
+			if m == 0 {
+				if l := s.longest(b[j-w:]); l > 0 {
+					second = span{j - w, j - w + l}
+					break
+				}
+				m = 1
+			}
+			j += int(m)
 		}
-		if l := s.longest(b[i-w:]); l > 0 {
-			return i - w, i - w + l
+		if start, end, _ := s.scan(b, i, endI); start >= 0 {
+			return start, end
 		}
-		i++
+		if second.start >= 0 {
+			return second.start, second.end
+		}
+		start, end, j := s.scan(b, j, endJ)
+		if start >= 0 {
+			return start, end
+		}
+		from = j - w
 	}
-	return -1, -1
+	start, end, _ = s.scan(b, from+w, len(b)+1)
+	return start, end
+}
+
+// scan looks at the windows that end at i and before limit. Without an occurrence start
+// is -1 and next the end of the first window that was not looked at.
+func (s *set) scan(b []byte, i, limit int) (start, end, next int) {
+	shifts, shift, w := s.shifts, s.shift, s.window
+	for i < limit {
+		n := shifts[hashAt(b, i, shift)]
+		if n == 0 {
+			if l := s.longest(b[i-w:]); l > 0 {
+				return i - w, i - w + l, i
+			}
+			n = 1
+		}
+		i += int(n)
+	}
+	return -1, -1, i
+}
+
+// hashAt hashes the block of bytes before b[i]; it is one load.
+func hashAt(b []byte, i int, shift uint8) uint32 {
+	v := b[i-4 : i : i]
+	x := uint32(v[0]) | uint32(v[1])<<8 | uint32(v[2])<<16 | uint32(v[3])<<24
+	return hash(x, shift)
 }
 
 // longest returns the length of the longest member that b begins with. b has at

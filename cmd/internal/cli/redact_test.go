@@ -119,7 +119,7 @@ func TestRedactBrokenPipe(t *testing.T) {
 //
 // report: dmno-dev/varlock PR#981, PR#770
 func TestRedactOnTerminal(t *testing.T) {
-	s := onTerminal(t, redactCommand(t, "sh", "-c", `test -t 0 && test -t 1 && test -t 2 && stty size; echo `+secret+`; printf 'Which one is'; read x; echo "got $x"; stty size`))
+	s := onTerminal(t, redactCommand(t, "sh", "-c", `test -t 0 && test -t 1 && test -t 2 && stty size; echo `+secret+`; printf 'Which one is'; read x; echo "got $x"; while test "$(stty size)" = "24 80"; do sleep 0.02; done; stty size`))
 	s.expect("24 80\r\n[REDACTED]\r\nWhich one is")
 	if err := pty.Setsize(s.tty, &pty.Winsize{Rows: 30, Cols: 100}); err != nil {
 		t.Fatal(err)
