@@ -30,6 +30,39 @@ func TestClassifyWords(t *testing.T) {
 	}
 }
 
+// What has to go by default whatever its value says, and what one switch takes.
+//
+// report: bytedance/deer-flow PR#4018, repopilot#47, npm/npm#15565
+func TestClassifyReports(t *testing.T) {
+	exact := map[string]bool{}
+	for _, g := range Deny() {
+		for _, n := range g.Exact {
+			exact[n] = true
+		}
+	}
+	for _, name := range []string{
+		"MYSQL_PWD", "REDISCLI_AUTH", "PGPASSWORD", "PGPASSFILE", "MONGODB_URI", "AMQP_URL", "SENTRY_DSN", "DATABASE_URL",
+		"AWS_SESSION_TOKEN", "ANTHROPIC_API_KEY", "NPM_TOKEN", "PYPI_TOKEN", "DOCKER_PASSWORD", "AZURE_CLIENT_SECRET", "HF_TOKEN",
+		"AWS_ACCESS_KEY_ID", "DOCKER_AUTH_CONFIG", "AWS_CONTAINER_AUTHORIZATION_TOKEN",
+	} {
+		if _, _, ok := defaults().Classify(name, "x1"); !ok && !exact[name] {
+			t.Errorf("%s is kept", name)
+		}
+	}
+	files := New(map[string]bool{gCredentialsOf: true})
+	for _, name := range []string{"GOOGLE_APPLICATION_CREDENTIALS", "KUBECONFIG", "SSH_AUTH_SOCK", "AWS_WEB_IDENTITY_TOKEN_FILE"} {
+		if _, _, ok := files.Classify(name, "/some/path"); !ok {
+			t.Errorf("%s is kept with the group on", name)
+		}
+		if _, rule, ok := defaults().Classify(name, "/some/path"); ok {
+			t.Errorf("%s goes by %s with the group off", name, rule)
+		}
+	}
+	if _, rule, ok := files.Classify("AWS_REGION", "eu-west-1"); ok {
+		t.Errorf("AWS_REGION goes by %s", rule)
+	}
+}
+
 func BenchmarkClassify(b *testing.B) {
 	c := New(nil)
 	for _, v := range [][2]string{

@@ -40,27 +40,31 @@ var denyGroups = [...]Group{
 	{
 		Name:  gTokens,
 		Doc:   "access, refresh, bearer and bot tokens",
-		Globs: []string{"*_TOKEN", "*__*TOKEN", "*TOKEN*", "*_JWT"},
+		Globs: []string{"*_TOKEN", "*__*TOKEN", "*TOKEN*", "*_TOKENS", "*_JWT", "*_PAT"},
 	},
 	{
 		Name:  gSecrets,
 		Doc:   "secrets of clients, applications and webhooks; credentials as a whole",
-		Globs: []string{"*_SECRET", "*__*SECRET", "*SECRET*", "*CREDENTIAL*", "*_CREDS", "*_AUTH", "*_WEBHOOK*"},
+		Globs: []string{"*_SECRET", "*__*SECRET", "*SECRET*", "*CREDENTIAL*", "*_SECRETS", "*_SECRET_ID", "*_AUTH", "*_HEADERS", "*_WEBHOOK*"},
+		Names: []string{"DOCKER_AUTH_CONFIG", "COMPOSER_AUTH"},
 	},
 	{
 		Name:  gPasswords,
 		Doc:   "passwords, passphrases, PINs, also under their short names",
-		Globs: []string{"*_PASSWORD", "*__*PASSWORD", "*PASSWORD*", "*PASSWD*", "*PASSPHRASE*", "*_PASS", "*_PWD", "*_PW", "*_PIN"},
+		Globs: []string{"*_PASSWORD", "*__*PASSWORD", "*PASSWORD*", "*_PASS", "*_PIN", "*_OTP", "*_CODE", "*_PSK"},
+		Names: []string{"SSHPASS"},
 	},
 	{
 		Name:  gKeys,
 		Doc:   "private, signing, encryption and access keys, salts of applications",
-		Globs: []string{"*_KEY", "*_KEYS", "*PRIVATE_KEY*", "*_SALT"},
+		Globs: []string{"*_KEY", "*KEY*", "*_SALT", "*_KEYSTORE", "*_LICENSE"},
+		Names: []string{"RAILS_MASTER_KEY", "SECRET_KEY_BASE"},
 	},
 	{
 		Name:  gSessions,
 		Doc:   "sessions and cookies that are as good as a login",
-		Globs: []string{"*_SESSION", "*_COOKIE", "*_COOKIES"},
+		Globs: []string{"*_SESSION", "*_COOKIE"},
+		Names: []string{"BW_SESSION", "RABBITMQ_ERLANG_COOKIE", "ERLANG_COOKIE", "RELEASE_COOKIE"},
 	},
 	{
 		Name:  gCloud,
@@ -70,7 +74,7 @@ var denyGroups = [...]Group{
 			"AWS_ACCESS_KEY_ID", "AWS_ACCESS_KEY", "AWS_SECRET_KEY",
 			"IDENTITY_HEADER", "VAULT_DEV_ROOT_TOKEN_ID",
 		},
-		Globs: []string{"*_ACCESS_KEY_ID"},
+		Globs: []string{"*_ACCESS_KEY_ID", "*KUBECONFIG*"},
 	},
 	{
 		Name:  gDatabases,
@@ -92,7 +96,8 @@ var denyGroups = [...]Group{
 	{
 		Name:  gPackages,
 		Doc:   "credentials of package registries, also under names that no shell can export",
-		Globs: []string{"npm_config_//*:_authToken", "npm_config_//*:_password", "npm_config_//*:_auth", "npm_config__auth*", "npm_config__password"},
+		Globs: []string{"BUNDLE_*__*"},
+		Names: []string{"npm_config__auth", "npm_config__authToken", "npm_config__password"},
 	},
 	{
 		Name:  gMonitoring,
@@ -102,7 +107,7 @@ var denyGroups = [...]Group{
 	{
 		Name:  gCrypto,
 		Doc:   "wallets: mnemonics, seeds, recovery phrases",
-		Globs: []string{"*MNEMONIC*", "*_SEED", "*SEED_PHRASE*"},
+		Globs: []string{"*MNEMONIC*", "*_SEED", "*_PHRASE"},
 	},
 	{
 		Name:  gLoader,
@@ -114,8 +119,13 @@ var denyGroups = [...]Group{
 		Doc:  "files and sockets that lead to a credential; a file name is none itself, so this is off until asked for",
 		Off:  true,
 		Names: []string{
-			"GOOGLE_APPLICATION_CREDENTIALS", "KUBECONFIG", "SSH_AUTH_SOCK",
-			"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_SHARED_CREDENTIALS_FILE", "PGPASSFILE",
+			"GOOGLE_APPLICATION_CREDENTIALS", "CLOUDSDK_AUTH_CREDENTIAL_FILE_OVERRIDE", "CLOUDSDK_CONFIG", "BOTO_CONFIG",
+			"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
+			"AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AZURE_FEDERATED_TOKEN_FILE", "AZURE_CLIENT_CERTIFICATE_PATH", "AZURE_CONFIG_DIR",
+			"KUBECONFIG", "DOCKER_CONFIG", "DOCKER_CERT_PATH", "REGISTRY_AUTH_FILE", "SSH_AUTH_SOCK", "GNUPGHOME", "GPG_AGENT_INFO", "NETRC", "PGPASSFILE", "PGSSLKEY", "PGSERVICEFILE",
+			"KRB5CCNAME", "KRB5_KTNAME", "X509_USER_PROXY", "X509_USER_KEY", "NPM_CONFIG_USERCONFIG", "PIP_CONFIG_FILE", "TF_CLI_CONFIG_FILE", "VAULT_CONFIG_PATH", "OCI_CLI_KEY_FILE",
+			"MYSQL_HOME", "MYSQL_TEST_LOGIN_FILE", "ANSIBLE_VAULT_PASSWORD_FILE", "SOPS_AGE_KEY_FILE", "RESTIC_PASSWORD_FILE", "PASSWORD_STORE_DIR",
 		},
+		Globs: []string{"*_FILE"},
 	},
 }

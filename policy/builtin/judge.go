@@ -43,7 +43,6 @@ const (
 	vMnemonic
 	vSeed
 	vPhrase
-	vRegistry
 	vBundle
 	vFile
 )
@@ -109,7 +108,6 @@ var verdicts = [...]struct {
 	vMnemonic:    {iCrypto, "*MNEMONIC*"},
 	vSeed:        {iCrypto, "*_SEED"},
 	vPhrase:      {iCrypto, "*_PHRASE"},
-	vRegistry:    {iPackages, "npm_config_//*"},
 	vBundle:      {iPackages, "BUNDLE_*__*"},
 	vFile:        {iCredentialFiles, "*_FILE"},
 }

@@ -49,19 +49,36 @@ func TestGroups(t *testing.T) {
 			seen[strings.ToUpper(n)] = g.Name
 		}
 		for _, glob := range g.Globs {
-			name := strings.NewReplacer("//*", "//registry.example.com/", "__*", "__my", "__auth*", "__authtoken").Replace(glob)
+			name := strings.NewReplacer("__*", "__my").Replace(glob)
 			if strings.HasSuffix(name, "*") {
 				name = strings.TrimSuffix(name, "*") + "_2"
 			}
 			if strings.HasPrefix(name, "*") {
 				name = "MY_" + strings.TrimLeft(name, "*_")
 			}
-			if strings.Contains(glob, "WEBHOOK") {
-				continue // needs a URL
+			value := "Xk9made7up2Hh4Zq8made3up7"
+			switch glob {
+			case "*_WEBHOOK*":
+				value = "https://hooks.example.com/" + value
+			case "*_HEADERS":
+				value = "x-api-key=" + value
+			case "*_CODE":
+				name = "MY_RECOVERY_CODE"
+			case "*_PHRASE":
+				name = "MY_SEED_PHRASE"
+			case "*_FILE":
+				name, value = "MY_TOKEN_FILE", "/run/token"
+			case "BUNDLE_*__*":
+				name = "BUNDLE_GEMS__EXAMPLE__COM"
 			}
-			if _, _, ok := c.Classify(name, "Xk9made7up2Hh4Zq8made3up7"); !ok {
+			if _, _, ok := c.Classify(name, value); !ok {
 				t.Errorf("%s, made from %s of %s, is kept", name, glob, g.Name)
 			}
+		}
+	}
+	for v := range verdicts {
+		if g := denyGroups[verdicts[v].group]; verdict(v) != vNone && !slices.Contains(g.Globs, verdicts[v].rule) {
+			t.Errorf("%s does not list %s", g.Name, verdicts[v].rule)
 		}
 	}
 	for _, g := range Allow() {
