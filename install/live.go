@@ -14,7 +14,7 @@ func OfRuntime(lines string) []string {
 	var out []string
 	for line := range strings.Lines(lines) {
 		runtime, name, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if runtime == RuntimeName || filepath.Base(runtime) == "envscrub-runtime" {
+		if runtime == RuntimeName || IsWrapper(runtime) {
 			out = append(out, strings.TrimPrefix(name, "/"))
 		}
 	}

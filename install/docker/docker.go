@@ -68,8 +68,7 @@ func (e Engine) Install(o install.Options) (install.Report, error) {
 	if o.When != "" {
 		return r, fmt.Errorf("--when is for hooks; with Docker a runtime is chosen by docker run --runtime %s, or for all by --default", install.RuntimeName)
 	}
-	wrapper, err := o.Binary("envscrub-runtime")
-	if err != nil {
+	if _, err := o.Binary("envscrub-runtime"); err != nil {
 		return r, err
 	}
 	file := configFile(o)
@@ -81,26 +80,37 @@ func (e Engine) Install(o install.Options) (install.Report, error) {
 	if err != nil {
 		return r, err
 	}
-	var before json.RawMessage
+	var before string // the default runtime in whose place we are
+	pinned := false
 	err = p.Edit(file, 0o644, func(old []byte) ([]byte, error) {
 		doc, err := jsonedit.Parse(old)
 		if err != nil {
 			return nil, err
 		}
-		if before, _, err = doc.Get(keyDefault); err != nil {
+		now, _, err := doc.Get(keyDefault)
+		if err != nil {
+			return nil, err
+		}
+		if before = text(now); before == install.RuntimeName {
+			old, _ := p.Note(keyDefault)
+			before = text(json.RawMessage(old))
+		}
+		low, args := lowLevel(doc, before)
+		var wrapper string
+		if wrapper, pinned, err = o.Wrapper(low); err != nil {
 			return nil, err
 		}
 		if err := checkOwner(doc, p, file); err != nil {
 			return nil, err
 		}
-		entry, err := json.Marshal(runtimeEntry{Path: wrapper, Args: defaultArgs(doc, before)})
+		entry, err := json.Marshal(runtimeEntry{Path: wrapper, Args: args})
 		if err != nil {
 			return nil, err
 		}
 		if err := doc.Set(entry, "runtimes", install.RuntimeName); err != nil {
 			return nil, err
 		}
-		if err := setDefault(doc, p, o.Default, before); err != nil {
+		if err := setDefault(doc, p, o.Default, now); err != nil {
 			return nil, err
 		}
 		return doc.Bytes(), nil
@@ -117,8 +127,8 @@ func (e Engine) Install(o install.Options) (install.Report, error) {
 	}
 	if o.Default {
 		r.Notes = append(r.Notes, "every new container passes through envscrub; containers that exist keep their runtime until they are created again")
-		if name := text(before); name != "" && name != "runc" && name != install.RuntimeName {
-			r.Notes = append(r.Notes, fmt.Sprintf("the default runtime was %q; so that it still does the work, name it first in the policy's `runtimes`", name))
+		if before != "" && before != "runc" && !pinned {
+			r.Notes = append(r.Notes, fmt.Sprintf("the default runtime was %q; so that it still does the work, name it first in the policy's `runtimes`", before))
 		}
 	} else {
 		r.Notes = append(r.Notes, "used where it is asked for: docker run --runtime "+install.RuntimeName+" …, or runtime: "+install.RuntimeName+" in a compose file")
@@ -134,7 +144,7 @@ func checkOwner(doc *jsonedit.Doc, p *install.Plan, file string) error {
 		return err
 	}
 	var entry runtimeEntry
-	if json.Unmarshal(raw, &entry) == nil && filepath.Base(entry.Path) == "envscrub-runtime" {
+	if json.Unmarshal(raw, &entry) == nil && install.IsWrapper(entry.Path) {
 		return nil
 	}
 	for _, known := range p.Registered() {
@@ -145,21 +155,27 @@ func checkOwner(doc *jsonedit.Doc, p *install.Plan, file string) error {
 	return fmt.Errorf("runtimes.%s: is there already and is not envscrub's wrapper; rename it first", install.RuntimeName)
 }
 
-// defaultArgs are the runtimeArgs of the default runtime: ours hands them on.
-func defaultArgs(doc *jsonedit.Doc, name json.RawMessage) json.RawMessage {
-	if text(name) == "" || text(name) == install.RuntimeName {
-		// Installed already: keep what we copied then.
-		name = json.RawMessage(`"` + install.RuntimeName + `"`)
+// lowLevel is the program of the runtime of that name, and its arguments, which
+// ours hands on.
+func lowLevel(doc *jsonedit.Doc, name string) (low string, args json.RawMessage) {
+	if name == "" {
+		return "", nil
 	}
-	args, ok, err := doc.Get("runtimes", text(name), "runtimeArgs")
+	raw, ok, err := doc.Get("runtimes", name)
 	if err != nil || !ok {
-		return nil
+		return name, nil
 	}
-	var list []string
-	if json.Unmarshal(args, &list) != nil || len(list) == 0 {
-		return nil
+	var entry struct {
+		Path string   `json:"path"`
+		Args []string `json:"runtimeArgs"`
 	}
-	return args
+	if json.Unmarshal(raw, &entry) != nil || entry.Path == "" {
+		return name, nil
+	}
+	if len(entry.Args) > 0 {
+		args, _, _ = doc.Get("runtimes", name, "runtimeArgs") // it was just read
+	}
+	return entry.Path, args
 }
 
 // setDefault makes default-runtime what was asked for. What stood there before

@@ -171,6 +171,19 @@ func TestInstallEditInstallUninstall(t *testing.T) {
 	}
 }
 
+// The runtime that did the work goes on doing it.
+func TestDefaultStays(t *testing.T) {
+	o := tree.New(t, map[string]string{daemonJSON: `{"default-runtime": "fast", "runtimes": {"fast": {"path": "/usr/bin/crun"}}}`})
+	tree.Write(t, o, o.BinDir+"/envscrub-crun", "#!/bin/sh\n", 0o755)
+	o.Default = true
+	for range 2 {
+		must(t)(Engine{}.Install(o))
+		if got := tree.Read(t, o, daemonJSON); !strings.Contains(got, `"envscrub": {"path":"/usr/libexec/envscrub/envscrub-crun"}`) {
+			t.Errorf("got %s", got)
+		}
+	}
+}
+
 // --default, then without: the old default returns.
 func TestDefaultTakenBack(t *testing.T) {
 	o := tree.New(t, map[string]string{daemonJSON: "{\n  \"default-runtime\": \"crun\"\n}\n"})

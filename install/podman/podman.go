@@ -178,15 +178,15 @@ func hooksConf(dirs []string) []byte {
 }
 
 func planRuntime(p *install.Plan, o install.Options, r *install.Report) error {
-	wrapper, err := o.Binary("envscrub-runtime")
-	if err != nil {
-		return err
-	}
 	if o.When != "" {
 		return fmt.Errorf("--when is for --via hook; a runtime is chosen by podman --runtime, or for all by --default")
 	}
 	dropIn := filepath.Join(dropInDir(o), runtimeDropIn)
 	c, err := effective(o, dropIn)
+	if err != nil {
+		return err
+	}
+	wrapper, pinned, err := o.Wrapper(c.runtime)
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,11 @@ func planRuntime(p *install.Plan, o install.Options, r *install.Report) error {
 		if before == "" {
 			before = "Podman's own choice"
 		}
-		r.Notes = append(r.Notes, "default runtime: "+install.RuntimeName+" instead of "+before+"; which runtime does the work is the policy's `runtimes`")
+		which := "the policy's `runtimes` say which runtime does the work"
+		if pinned {
+			which = c.runtime + " still does the work"
+		}
+		r.Notes = append(r.Notes, "default runtime: "+install.RuntimeName+" instead of "+before+"; "+which)
 	} else {
 		r.Notes = append(r.Notes, "used where it is asked for: podman --runtime "+install.RuntimeName+" run …")
 	}

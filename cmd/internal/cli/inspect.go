@@ -15,6 +15,9 @@ type target struct {
 	name    string // for people
 	env     []string
 	subject policy.Subject
+	// health is the command of the health check: like the arguments, everybody may
+	// read it in /proc, and engines publish it.
+	health []string
 }
 
 // inspected is what docker inspect, podman inspect (of containers and images)
@@ -31,6 +34,9 @@ type inspected struct {
 		Image       string            `json:"Image"`
 		User        string            `json:"User"`
 		Annotations map[string]string `json:"Annotations"` // Podman
+		Healthcheck struct {
+			Test []string `json:"Test"`
+		} `json:"Healthcheck"`
 	} `json:"Config"`
 	HostConfig struct {
 		Annotations map[string]string `json:"Annotations"` // Docker 24
@@ -107,8 +113,9 @@ func (c *inspected) target() (target, bool) {
 		return target{}, false
 	}
 	t := target{
-		name: strings.TrimPrefix(c.Name, "/"),
-		env:  c.Config.Env,
+		name:   strings.TrimPrefix(c.Name, "/"),
+		env:    c.Config.Env,
+		health: c.Config.Healthcheck.Test,
 		subject: policy.Subject{
 			ContainerID: c.ID, Image: c.Config.Image, User: c.Config.User,
 			Annotations: c.Config.Annotations,

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/envscrub/envscrub/policy"
 )
 
 func TestParseEnvFile(t *testing.T) {
@@ -152,5 +154,23 @@ func TestLook(t *testing.T) {
 	text, err := json.Marshal(got)
 	if err != nil || strings.Contains(string(text), "made-up") {
 		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// Where an environment filter does not reach, scan says so, and not what stands there.
+// report: ductor#187, benchpress#192
+func TestScanExposed(t *testing.T) {
+	targets, err := parseInspect([]byte(`[{"Id":"a","Name":"/db","Path":"sh","Args":["-c","export K=made-up-1234; run"],
+		"Config":{"Env":["DB_PASSWORD=made-up-1234","PIN_TOKEN=run"],"Healthcheck":{"Test":["CMD","ping","-pmade-up-1234"]}}}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := scan(&policyFlags{}, policy.Default(), targets[0])
+	if err != nil || !slices.Equal(s.Exposed, []string{"arguments", "health check"}) {
+		t.Errorf("%+v, %v", s, err)
+	}
+	var b strings.Builder
+	if err := writeScan(&b, []scanned{s}); err != nil || strings.Contains(b.String(), "made-up") || !strings.Contains(b.String(), "arguments and its health check") {
+		t.Errorf("%s, %v", b.String(), err)
 	}
 }

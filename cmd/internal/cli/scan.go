@@ -22,7 +22,9 @@ func newScan(a *app) *cobra.Command {
 		Long: `List the running containers of every engine (Docker, Podman, and what crictl sees) and the
 variables that the policy would take from them: names only. This is what to look at before
 envscrub is switched on. A container that was started through envscrub is marked: the engine's
-own record, which this reads, still has what its processes do not get.
+own record, which this reads, still has what its processes do not get. A secret value that also
+stands in a container's arguments or its health check is said: no environment filter reaches it
+there, and everybody on the host can read it.
 
 Exit code 0, whatever is found; 1 when an engine that is there cannot be asked.`,
 		Args: cobra.NoArgs,
@@ -87,6 +89,7 @@ type scanned struct {
 	Remove    []string `json:"remove"`               // what the policy would take from it
 	AgentOnly []string `json:"agent_only,omitempty"` // what its children would not get
 	Scrubbed  bool     `json:"scrubbed"`             // it was started through envscrub
+	Exposed   []string `json:"exposed,omitempty"`    // where a secret value stands besides: "arguments", "health check"
 }
 
 func scan(flags *policyFlags, loaded *policy.Policy, t target) (scanned, error) {
@@ -97,7 +100,30 @@ func scan(flags *policyFlags, loaded *policy.Policy, t target) (scanned, error) 
 	s := scanned{ID: t.subject.ContainerID, Name: t.name, Image: t.subject.Image, Profile: e.view.Profile, Remove: []string{}}
 	s.Remove = append(s.Remove, e.decision.Removed()...)
 	s.AgentOnly = e.decision.AgentOnly()
+	// report: KiroCrew#2804, ductor#187, benchpress#192
+	for _, place := range []struct {
+		what  string
+		words []string
+	}{{"arguments", t.subject.Args}, {"health check", t.health}} {
+		if holds(place.words, e.decision.SecretValues()) {
+			s.Exposed = append(s.Exposed, place.what)
+		}
+	}
 	return s, nil
+}
+
+// minValue is the length below which a value would be found by chance.
+const minValue = 8
+
+func holds(words, values []string) bool {
+	for _, w := range words {
+		for _, v := range values {
+			if len(v) >= minValue && strings.Contains(w, v) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // recorded are the ids of the containers that were started through envscrub, as
@@ -131,6 +157,9 @@ func writeScan(w io.Writer, found []scanned) error {
 		}
 		if len(s.AgentOnly) > 0 {
 			remove += " (agent only: " + strings.Join(s.AgentOnly, " ") + ")"
+		}
+		if len(s.Exposed) > 0 {
+			remove += " (a secret value also stands in its " + strings.Join(s.Exposed, " and its ") + ")"
 		}
 		if remove == "" {
 			remove = "-"

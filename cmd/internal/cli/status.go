@@ -221,6 +221,10 @@ func (s *status) last() {
 	s.Last = append(s.Last, records[:min(maxLast, len(records))]...)
 }
 
+func hooksOnly(e install.Status) bool {
+	return len(e.Doors) > 0 && !slices.ContainsFunc(e.Doors, func(d install.Door) bool { return d.Via != install.ViaHook })
+}
+
 func (s *status) write(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "envscrub %s\n\n", s.Version)
@@ -253,6 +257,14 @@ func (s *status) write(w io.Writer) error {
 		b.WriteString("engines: none found\n")
 	} else if err := table(&b, rows); err != nil {
 		return err
+	}
+	for _, e := range s.Engines {
+		if hooksOnly(e) {
+			fmt.Fprintf(&b, "note: %s: exec and health checks are not covered by the hook door; --via runtime covers them\n", e.Engine)
+		}
+		if e.Engine == "docker" && len(e.Doors) > 0 {
+			b.WriteString("note: docker: docker build is not covered, its steps run without the daemon's runtimes\n") // report: buildkit#2485
+		}
 	}
 	files := "built-in rules (no file)"
 	if len(s.Policy.Files) > 0 {
