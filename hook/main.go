@@ -11,6 +11,8 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sys/unix"
+
+	"github.com/envscrub/envscrub/hook/audit"
 )
 
 const usage = `usage: envscrub-hook [OPTION]... [STAGE] < STATE
@@ -56,27 +58,33 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	line := "envscrub-hook: " + oneLine(err) + "\n"
 	_, _ = io.WriteString(stderr, line)
-	if o.state != nil && nobodyReads(stderr) {
-		tell(o.state.Pid, line)
+	if nobodyReads(stderr) {
+		o.tell(line)
 	}
 	return 1
 }
 
-// nobodyReads tells whether stderr is /dev/null, as crun gives it to a hook.
+// nobodyReads tells whether stderr is /dev/null: crun gives it to every hook, Podman
+// to those of the precreate stage.
 func nobodyReads(stderr io.Writer) bool {
 	file, ok := stderr.(*os.File)
 	return ok && sameFile("/proc/self/fd/"+strconv.Itoa(int(file.Fd())), os.DevNull)
 }
 
-// tell writes why a container does not start to the standard error that it would have had: from crun its
-// user gets no more than "error executing hook" otherwise.
-func tell(pid int, line string) {
-	fd, err := unix.Open(fmt.Sprintf("/proc/%d/fd/2", pid), unix.O_WRONLY|unix.O_APPEND|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return
+// tell says why a container does not start where somebody may read it, who gets no
+// more than "exit code 1" otherwise: the standard error of who called the hook, and
+// the system's log (where Podman with crun shows nothing but crun's own words).
+func (o *options) tell(line string) {
+	path := fmt.Sprintf("/proc/%d/fd/2", os.Getppid())
+	if fd, err := unix.Open(path, unix.O_WRONLY|unix.O_APPEND|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0); err == nil {
+		_, _ = unix.Write(fd, []byte(line))
+		unix.Close(fd)
 	}
-	defer unix.Close(fd)
-	_, _ = unix.Write(fd, []byte(line))
+	e := &audit.Event{Door: doorHook, Action: "create", Outcome: audit.Refused, Reason: strings.TrimSpace(line)}
+	if o.state != nil {
+		e.ID = o.state.ID
+	}
+	_ = audit.Record(audit.Config{File: audit.Syslog}, e)
 }
 
 // oneLine keeps an error from breaking out of its line.

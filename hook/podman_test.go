@@ -141,13 +141,21 @@ func TestPodmanRefusal(t *testing.T) {
 	rig.Write(t, bad, "alow = [\"X\"]\n", 0o644)
 	for _, stage := range []string{"createRuntime", "precreate"} {
 		t.Run(stage, func(t *testing.T) {
-			onPodman(t, hooksDir(t, []string{"--policy", bad}, stage), func(t *testing.T, _, hooked *rig.Engine) {
+			onPodman(t, hooksDir(t, []string{"--policy", bad}, stage), func(t *testing.T, plain, hooked *rig.Engine) {
+				if r := plain.Run(run(rig.Image, "env")...); leaks(r.Stdout) == nil {
+					t.Fatal("without the hook nothing leaks:", r)
+				}
 				got := hooked.Run(run(rig.Image, "env")...)
 				all := got.Stdout + got.Stderr
 				if got.Code == 0 || strings.Contains(all, "GREETING") || leaks(all) != nil {
 					t.Errorf("%+v", got)
 				}
-				if !strings.Contains(all, "bad.toml:1:1: alow") {
+				// crun throws the standard error of hooks away and Podman shows no more than
+				// crun's log: the reason is in the system's log. Podman does the same in
+				// precreate, but there its own standard error can be written to, unless, as
+				// in this test, it is a pipe of another user's.
+				shown := strings.Contains(t.Name(), "createRuntime/runc") || strings.Contains(t.Name(), "precreate") && strings.HasSuffix(t.Name(), "/root")
+				if shown && !strings.Contains(all, "bad.toml:1:1: alow") {
 					t.Errorf("the reason does not show: %s", all)
 				}
 			})
