@@ -292,3 +292,36 @@ func TestStatus(t *testing.T) {
 		t.Errorf("wrapper gone: %+v", s.Problems)
 	}
 }
+
+// A user's own daemon has its file in the user's configuration.
+func TestRootless(t *testing.T) {
+	o := tree.New(t, map[string]string{"/home/u/.config/docker/daemon.json": "{}\n", daemonJSON: "{}\n"})
+	o.User = &install.User{UID: 1000, Home: "/home/u", ConfigHome: "/home/u/.config", StateHome: "/home/u/.local/state", RuntimeDir: "/run/user/1000"}
+	must(t)(Engine{}.Install(o))
+	if got := tree.Read(t, o, "/home/u/.config/docker/daemon.json"); !strings.Contains(got, "envscrub-runtime") {
+		t.Errorf("got %s", got)
+	}
+	if got := tree.Read(t, o, daemonJSON); got != "{}\n" {
+		t.Errorf("the host's file became %s", got)
+	}
+}
+
+// What we write would have no effect, or keep dockerd from starting. report: nvidia-container-toolkit#1404
+func TestDaemonConflict(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"dockerd"}, ""},
+		{[]string{"dockerd", "--config-file", daemonJSON}, ""},
+		{[]string{"dockerd", "--config-file=/srv/d.json"}, "reads /srv/d.json"},
+		{[]string{"dockerd", "--add-runtime", "kata=/usr/bin/kata"}, "--add-runtime"},
+		{[]string{"dockerd", "--default-runtime=crun"}, "--default-runtime"},
+		{[]string{"dockerd", "--default-runtime-x=crun"}, ""},
+	} {
+		err := daemon{pid: 1, args: c.args}.conflict(daemonJSON)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %q", c.args, err, c.want)
+		}
+	}
+}

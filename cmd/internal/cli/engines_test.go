@@ -176,6 +176,28 @@ func TestPodmanRuntime(t *testing.T) {
 	before := h.files("etc/containers", "usr")
 	h.must(program, "install", "podman", "--via", "runtime", "--default")
 	expect(t, verdicts(t, h.run(program, "verify", "podman", "--json")))
+
+	// A container that would lose the runtime which has to stop it, and what scan says of it.
+	// report: nvidia-container-toolkit PR#1360
+	tar := filepath.Join(h.dir, "i.tar")
+	if out, err := exec.Command("tar", "-C", rig.Rootfs(t), "-cf", tar, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	r := h.must("sh", "-c", `podman import --quiet "$1" localhost/busybox >/dev/null
+export GH_TOKEN=made-up-12345678
+podman run --detach --name alive --network none --env GH_TOKEN localhost/busybox sleep 1000 >/dev/null
+"$0" scan --engine podman --json
+"$0" status --json
+"$0" uninstall podman; echo "uninstall: $?"
+podman rm --force --time 0 alive >/dev/null`, program, tar)
+	for _, want := range []string{`"GH_TOKEN"`, `"scrubbed": true`, `"door": "runtime"`, "uninstall: 1\n"} {
+		if !strings.Contains(r.Stdout, want) {
+			t.Errorf("no %s in\n%s", want, r.Stdout)
+		}
+	}
+	if !strings.Contains(r.Stderr, "(alive)") || strings.Contains(r.Stdout+r.Stderr, "made-up") {
+		t.Errorf("stderr %s", r.Stderr)
+	}
 	h.must(program, "uninstall", "podman")
 	if after := h.files("etc/containers", "usr"); after != before {
 		t.Errorf("uninstall left\n%s\nwant\n%s", after, before)
