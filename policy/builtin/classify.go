@@ -1,6 +1,9 @@
 package builtin
 
-import "sync"
+import (
+	"strings"
+	"sync"
+)
 
 // A Classifier answers rule 3 for the groups that a policy leaves on. It is safe
 // for use by several goroutines.
@@ -30,16 +33,26 @@ func New(groups map[string]bool) *Classifier {
 			continue
 		}
 		for _, n := range g.Names {
-			c.names = append(c.names, knownName{n, uint8(i)})
-			slot := hashName(n)
-			for c.table[slot%uint32(len(c.table))] != 0 {
-				slot++
-			}
-			c.table[slot%uint32(len(c.table))] = uint16(len(c.names) - 1)
+			c.add(n, uint8(i))
 		}
+	}
+	for _, n := range harmless {
+		c.add(n, noGroup)
 	}
 	return c
 }
+
+func (c *Classifier) add(name string, group uint8) {
+	c.names = append(c.names, knownName{name, group})
+	slot := hashName(name)
+	for c.table[slot%uint32(len(c.table))] != 0 {
+		slot++
+	}
+	c.table[slot%uint32(len(c.table))] = uint16(len(c.names) - 1)
+}
+
+// noGroup marks a name that is no credential, whatever its words say.
+const noGroup = 0xff
 
 // hashName mixes the length, the first and the last eight bytes of a name,
 // whatever their case.
@@ -77,7 +90,9 @@ func (c *Classifier) known(name string) *knownName {
 
 // Classify reports the group and the rule that remove the variable at rule 3.
 func (c *Classifier) Classify(name, value string) (group, rule string, ok bool) {
-	if k := c.known(name); k != nil && (k.group != iConnections || !localDatabase(value)) {
+	if k := c.known(name); k != nil && k.group == noGroup {
+		return "", "", false
+	} else if k != nil && (k.group != iConnections || !localDatabase(value)) {
 		return denyGroups[k.group].Name, k.name, true
 	}
 	if Spared(value) {
@@ -94,6 +109,9 @@ func (c *Classifier) Classify(name, value string) (group, rule string, ok bool) 
 
 // localDatabase reports the address of a database that is a file.
 func localDatabase(v string) bool {
+	if strings.HasSuffix(v, ".db") || strings.HasSuffix(v, ".sqlite") || strings.HasSuffix(v, ".sqlite3") {
+		return !strings.ContainsAny(v, "@=")
+	}
 	return hasPrefix(v, "sqlite:") || hasPrefix(v, "file:") || hasPrefix(v, "jdbc:sqlite:") || hasPrefix(v, "jdbc:h2:") || hasPrefix(v, "duckdb:") || hasPrefix(v, "sqlite3:")
 }
 

@@ -91,7 +91,7 @@ var denyGroups = [...]Group{
 	{
 		Name:  gCI,
 		Doc:   "credentials of builds, where the name does not say that they are",
-		Names: []string{"CONCOURSE_ADD_LOCAL_USER", "UNITY_SERIAL", "UNITY_LICENSE", "PLEX_CLAIM", "LI_AT", "SP_DC"},
+		Names: []string{"CONCOURSE_ADD_LOCAL_USER", "SFTP_USERS", "UNITY_SERIAL", "UNITY_LICENSE", "PLEX_CLAIM", "LI_AT", "SP_DC"},
 	},
 	{
 		Name:  gPackages,
@@ -128,4 +128,10 @@ var denyGroups = [...]Group{
 		},
 		Globs: []string{"*_FILE"},
 	},
+}
+
+// harmless are names whose words say credential and which are none: they tell a
+// shell, or the processes of one build, from the others.
+var harmless = [...]string{
+	"STARSHIP_SESSION_KEY", "ATUIN_SESSION", "JENKINS_SERVER_COOKIE", "JENKINS_NODE_COOKIE", "HUDSON_SERVER_COOKIE", "HUDSON_COOKIE",
 }

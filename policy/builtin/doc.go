@@ -31,6 +31,25 @@
 // word (PGPASSWORD, MYSECRETKEY). Where a name alone is weak, the value speaks:
 // a path, a public key, a fingerprint, a URL without credentials are spared.
 //
+// # Files and sockets
+//
+// GOOGLE_APPLICATION_CREDENTIALS, KUBECONFIG, SSH_AUTH_SOCK and their like name
+// what leads to a credential. A file name is no credential, and without these an
+// agent's tools do not find what a user mounted for them, so they are kept; one
+// switch takes them all: groups.credential-files = true. PGPASSFILE alone goes by
+// default as well, with the other ways that a PostgreSQL client gets a password.
+// An address without a user in it is kept too, but for DATABASE_URL, MONGODB_URI,
+// AMQP_URL and SENTRY_DSN, which have a credential in them as a rule; the file
+// name of a database is none of those.
+//
+// # Against what the agents' own filters do
+//
+// What Codex (KEY, SECRET, TOKEN in a name), Gemini CLI and Claude Code take away
+// and is a credential goes here too. Kept although one of them takes it: public
+// keys, certificates, client and tenant ids, regions, project names, numbers of
+// tokens, files and sockets as above. They unlock nothing, and programs that miss
+// them fail in ways that look like something else.
+//
 // # Not promised
 //
 // A password under a name that says nothing and with a value that has no shape

@@ -293,6 +293,9 @@ func (w *words) judgeWord(i int, kind wordClass, value string) verdict {
 		}
 		return unlessFile(value, vConnection)
 	}
+	if t == tailUnknown && kind == kLicense {
+		return vNone
+	}
 	return w.judgeWeak(i, kind, value)
 }
 
@@ -306,9 +309,6 @@ func (w *words) judgeWeak(i int, kind wordClass, value string) verdict {
 	case kCookie:
 		if w.is(i-1, "erlang") || w.is(i-1, "release") || w.is(i-1, "rabbitmq") {
 			return vCookie
-		}
-		if w.is(0, "jenkins") || w.is(0, "hudson") {
-			return vNone // how Jenkins finds the processes of a build
 		}
 		if random(value) || cookiePair(value) {
 			return vCookie
@@ -351,6 +351,10 @@ func (w *words) judgeWeak(i int, kind wordClass, value string) verdict {
 		}
 		if secretURL(value) {
 			return vWebhook
+		}
+	case kAuthentication:
+		if random(value) || dense(value) {
+			return vAuth
 		}
 	case kCommunity:
 		for k := range i {

@@ -687,5 +687,5 @@ func sensitiveValue(s sensitivity, v string, quoted bool) bool {
 	if quoted {
 		return len(v) >= 4 && !isURL(v)
 	}
-	return len(v) >= 6 && !plain(v) && !isURL(v)
+	return len(v) >= 6 && !lettersOnly(v, 0) && !isURL(v)
 }

@@ -133,6 +133,9 @@ func isPublic(v string) bool {
 	case 'p':
 		return hasPrefix(v, "projects/") // a resource's name at Google
 	}
+	if start := v[:min(len(v), 96)]; strings.Contains(start, "ssh-ed25519 AAAA") || strings.Contains(start, "ssh-rsa AAAA") {
+		return true // with the user's name before it
+	}
 	return colonHex(v)
 }
 
@@ -161,7 +164,10 @@ func hasPrefix(v, p string) bool { return len(v) >= len(p) && v[:len(p)] == p }
 
 // plain reports whether a value is made of ordinary words: letters only, with
 // separators between them.
-func plain(v string) bool {
+func plain(v string) bool { return lettersOnly(v, 2) }
+
+// lettersOnly is plain with a limit to how often small letters turn to capitals.
+func lettersOnly(v string, limit int) bool {
 	if len(v) == 0 || len(v) > 64 {
 		return false
 	}
@@ -185,7 +191,7 @@ func plain(v string) bool {
 		}
 		prev = k
 	}
-	return turns <= 2
+	return turns <= limit
 }
 
 // label reports whether a value is ordinary words and not ones that stand in a

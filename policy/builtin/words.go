@@ -41,6 +41,7 @@ const (
 	kString // after CONNECTION
 	kHMAC
 	kCommunity // SNMP's password
+	kAuthentication
 
 	kindMask wordClass = 0x3f
 )
@@ -317,6 +318,8 @@ func kindWord(b []byte) wordClass {
 		return kString
 	case "hmac":
 		return kHMAC | fStrong
+	case "authentication":
+		return kAuthentication
 	case "community":
 		return kCommunity
 	case "connectionstring", "connectionstrings", "connstr", "connstring", "connstrings":
