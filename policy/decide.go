@@ -196,11 +196,7 @@ func (v *View) byName(w []verdict, grants *matcher, trusted bool, changed func(n
 			x.removed, x.cause = true, byControl
 			continue
 		}
-		folded := name
-		if x.small {
-			folded = fold(folded)
-		}
-		v.matcher.lookup(folded, x.hash, &h)
+		v.matcher.lookup(name, x.hash, x.small, &h)
 		x.explicit = changed != nil && changed(name, value) && !h.has(classLocked)
 		x.keep, x.held, x.unset = h.has(classKeep), h.has(classHeld), h.has(classUnset) && !x.explicit
 		if x.unset {
@@ -210,7 +206,7 @@ func (v *View) byName(w []verdict, grants *matcher, trusted bool, changed func(n
 			x.keepBy = h.rule(classKeep)
 		}
 		if grants != nil {
-			grants.lookup(folded, x.hash, &g)
+			grants.lookup(name, x.hash, x.small, &g)
 		}
 		switch {
 		case grants != nil && g.has(classGrant):
@@ -231,7 +227,7 @@ func (v *View) byName(w []verdict, grants *matcher, trusted bool, changed func(n
 			continue
 		case h.has(classDeny):
 			x.removed, x.cause, x.rule = true, byRule, h.rule(classDeny)
-		case vital(folded):
+		case vital(name):
 			x.pending = true
 			x.core, x.rule = h.has(classCore), h.rule(classCore)
 		default:
@@ -305,7 +301,7 @@ func (v *View) byValue(w []verdict, h *haystack) {
 			continue
 		}
 		owner := h.needles[at].owner
-		if x.allowed || vital(fold(x.name())) {
+		if x.allowed || vital(x.name()) {
 			x.holds = owner
 			if owner >= 0 {
 				x.holds = owner + 1
@@ -395,8 +391,11 @@ func neutralised(name string) string {
 
 // vital names are those without which nothing starts. The built-in judgements and rules 4 to 6 leave them: a value that
 // stands in PATH is known to everybody.
-func vital(folded string) bool {
-	switch folded {
+func vital(name string) bool {
+	if runtime.GOOS == "windows" { // where it is Path
+		name = fold(name)
+	}
+	switch name {
 	case "PATH", "HOME", "PWD", "OLDPWD", "SHELL", "USER", "LOGNAME", "HOSTNAME", "TERM", "LANG", "LC_ALL", "TMPDIR", "TZ",
 		"LD_LIBRARY_PATH", "SYSTEMROOT", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "HOMEPATH", "HOMEDRIVE", "WINDIR":
 		return true

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"math/bits"
 	"strings"
 
 	"github.com/gobwas/glob"
@@ -157,8 +158,8 @@ func (h *hit) has(c class) bool { return h.mask&(1<<c) != 0 }
 
 func (h *hit) isExact(c class) bool { return h.exact[c] != 0 }
 
-// lookup finds the rules for a name; folded and hash come from hashName and fold.
-func (m *matcher) lookup(folded string, hash uint64, h *hit) {
+// lookup finds the rules for a name; hash and small come from hashName.
+func (m *matcher) lookup(name string, hash uint64, small bool, h *hit) {
 	if h.mask != 0 {
 		*h = hit{}
 	}
@@ -166,13 +167,17 @@ func (m *matcher) lookup(folded string, hash uint64, h *hit) {
 		if m.hashes[i-1] != hash {
 			continue
 		}
-		if r := &m.rules[i-1]; h.exact[r.class] == 0 && equalFold(r.text, folded) {
+		if r := &m.rules[i-1]; h.exact[r.class] == 0 && sameFold(r.text, name) {
 			h.exact[r.class] = i
 			h.mask |= 1 << r.class
 		}
 	}
-	if len(m.globs) == 0 || folded == "" {
+	if len(m.globs) == 0 || name == "" {
 		return
+	}
+	folded := name
+	if small {
+		folded = fold(name)
 	}
 	for g := m.last[folded[len(folded)-1]]; g != 0; g = m.globs[g-1].next {
 		m.try(g-1, folded, h)
@@ -197,21 +202,27 @@ func (m *matcher) try(g int32, folded string, h *hit) {
 	}
 }
 
-// equalFold compares a name as written with a folded one.
-func equalFold(written, folded string) bool {
-	if len(written) != len(folded) {
+// sameFold compares two names without regard to the case of ASCII letters.
+func sameFold(a, b string) bool {
+	if a == b {
+		return true
+	}
+	if len(a) != len(b) {
 		return false
 	}
-	for i := range len(written) {
-		c := written[i]
-		if c >= 'a' && c <= 'z' {
-			c -= 'a' - 'A'
-		}
-		if c != folded[i] {
+	for i := range len(a) {
+		if upper(a[i]) != upper(b[i]) {
 			return false
 		}
 	}
 	return true
+}
+
+func upper(c byte) byte {
+	if c >= 'a' && c <= 'z' {
+		c -= 'a' - 'A'
+	}
+	return c
 }
 
 const (
@@ -228,8 +239,7 @@ func hashName(name string) (hash uint64, small bool) {
 	for ; i+8 <= len(name); i += 8 {
 		w, m := foldWord(load8(name, i))
 		any |= m
-		h = (h ^ w) * mix
-		h ^= h >> 29
+		h = stir(h ^ w)
 	}
 	if i < len(name) {
 		var w uint64
@@ -242,10 +252,15 @@ func hashName(name string) (hash uint64, small bool) {
 		}
 		w, m := foldWord(w)
 		any |= m
-		h = (h ^ w) * mix
-		h ^= h >> 29
+		h = stir(h ^ w)
 	}
-	return h ^ h>>32, any != 0
+	return h, any != 0
+}
+
+// stir spreads every bit over the whole word: both halves of the product count.
+func stir(h uint64) uint64 {
+	hi, lo := bits.Mul64(h, mix)
+	return hi ^ lo
 }
 
 func load8(s string, i int) uint64 {

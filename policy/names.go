@@ -47,7 +47,7 @@ func ValidName(name string) bool {
 }
 
 func isControl(name string) bool {
-	return len(name) >= len(controlPrefix) && strings.EqualFold(name[:len(controlPrefix)], controlPrefix)
+	return len(name) >= len(controlPrefix) && name[0]|0x20 == 'e' && sameFold(name[:len(controlPrefix)], controlPrefix)
 }
 
 func isGlob(pattern string) bool { return strings.ContainsAny(pattern, `*?[]{}\`) }
@@ -93,12 +93,10 @@ func absolute(path string) bool {
 // fold is upper-casing of ASCII letters: how names are compared.
 func fold(name string) string {
 	for i := range len(name) {
-		if c := name[i]; c >= 'a' && c <= 'z' {
+		if upper(name[i]) != name[i] {
 			buf := []byte(name)
 			for ; i < len(buf); i++ {
-				if c := buf[i]; c >= 'a' && c <= 'z' {
-					buf[i] = c - ('a' - 'A')
-				}
+				buf[i] = upper(buf[i])
 			}
 			return string(buf)
 		}

@@ -40,7 +40,11 @@ const (
 //   - anything else, which is what generated secrets look like: anywhere.
 func reachOf(value string) reach {
 	switch {
-	case len(value) < minProtected || builtin.Spared(value) || published(value):
+	case len(value) < minProtected:
+		return reachNone
+	case len(value) >= longestWord && value[0] != '/' && value[0] != '.' && value[0] != '~' && strings.IndexByte(value, ':') < 0:
+		return reachAny // none of the other cases; most secrets end here
+	case builtin.Spared(value) || published(value):
 		return reachNone
 	case looksPublic(value):
 		return reachWhole
@@ -52,7 +56,7 @@ func reachOf(value string) reach {
 
 // published says whether a value is a default that documentation prints.
 func published(value string) bool {
-	if len(value) > 13 {
+	if len(value) > 13 || value[0] > '1' && value[0]|0x20 < 'a' {
 		return false
 	}
 	switch strings.ToLower(value) {
@@ -118,14 +122,23 @@ func isHostPort(value string) bool {
 	return true
 }
 
+// longestWord is the length from which on a value is none.
+const longestWord = 24
+
 // isWord says whether a value reads like a word, a number or a slug of both rather than like something generated.
 func isWord(value string) bool {
-	if len(value) >= 24 {
+	if len(value) >= longestWord {
 		return false
 	}
 	pieces := 0
 	for rest := value; rest != ""; {
-		i := strings.IndexAny(rest, "-_. ")
+		i := 0
+		for i < len(rest) && rest[i] != '-' && rest[i] != '_' && rest[i] != '.' && rest[i] != ' ' {
+			i++
+		}
+		if i == len(rest) {
+			i = -1
+		}
 		piece := rest
 		if i >= 0 {
 			piece, rest = rest[:i], rest[i+1:]

@@ -78,7 +78,7 @@ func (l *layer) warnings(prefix string) []Warning {
 		}
 	}
 	for _, d := range l.deny {
-		if vital(fold(d.text)) {
+		if vital(d.text) {
 			warn(d.at, "deny", d.text+" is one of the names without which programs do not start")
 		}
 	}
