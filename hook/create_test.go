@@ -251,6 +251,32 @@ func TestHostIsNotTouched(t *testing.T) {
 	})
 }
 
+// A volume that is shared with the host both ways: a mount over a file of it would be on the host too.
+func TestSharedVolume(t *testing.T) {
+	onBoth(t, func(t *testing.T, r rig.Runtime) {
+		volume := rig.TempDir(t)
+		mountTmpfs(t, volume, "size=8m", 0)
+		must(t, syscall.Mount("", volume, "", syscall.MS_SHARED, ""))
+		rig.Copy(t, filepath.Join(rig.Rootfs(t), "bin/busybox"), filepath.Join(volume, "env"))
+		b := newFixture(t, func(b *fixture) {
+			b.Spec.Process.Args = []string{"/data/env"}
+			b.Spec.Linux.RootfsPropagation = "shared"
+			b.Spec.Mounts = append(b.Spec.Mounts, bind(volume, "/data", "rshared"))
+		}).hooked(t)
+		c := b.Create(t, r)
+		if mounts, err := os.ReadFile("/proc/self/mountinfo"); err != nil || strings.Contains(string(mounts), "envscrub-shim") {
+			t.Errorf("the shim is mounted on the host: %v", err)
+		}
+		if c.Result.Code == 0 {
+			c.Start()
+			c.Wait()
+		}
+		if out := c.Output(); leaks(out) != nil || c.Result.Code != 0 && !strings.Contains(out, "shared with the host") {
+			t.Errorf("exit %d: %s", c.Result.Code, out)
+		}
+	})
+}
+
 // Between create and start may lie any time: nothing polls, the secrets are gone at the start.
 func TestCreateWaitStart(t *testing.T) {
 	onBoth(t, func(t *testing.T, r rig.Runtime) {

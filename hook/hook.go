@@ -88,10 +88,21 @@ func (h *Hook) create(x *verdict, s *State) error {
 	if err != nil {
 		return err
 	}
+	propagation, err := x.file.RawString("linux", "rootfsPropagation")
+	if err != nil {
+		return err
+	}
 	message := mountOrder(x.view, x.decision, x.file.Env()).Encode()
 	ns, targets, err := reach(s.Pid, s.rootPath(x.file), Command{x.file.Args(), x.file.Env(), x.file.Cwd()})
 	if err != nil || len(targets) == 0 {
 		return err // what is not there is the runtime's to complain about
+	}
+	if strings.HasSuffix(propagation, "shared") {
+		for _, target := range targets {
+			if err := mountns.Unshared(target); err != nil {
+				return fmt.Errorf("cover the entrypoint: %w", err)
+			}
+		}
 	}
 	// The files are written while the kernel works on the mounts. This goroutine is in
 	// the container's mount namespace now; another has a thread of its own, outside.

@@ -75,10 +75,13 @@ func nobodyReads(stderr io.Writer) bool {
 // more than "exit code 1" otherwise: the standard error of who called the hook, and
 // the system's log (where Podman with crun shows nothing but crun's own words).
 func (o *options) tell(line string) {
-	path := fmt.Sprintf("/proc/%d/fd/2", os.Getppid())
-	if fd, err := unix.Open(path, unix.O_WRONLY|unix.O_APPEND|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0); err == nil {
-		_, _ = unix.Write(fd, []byte(line))
-		unix.Close(fd)
+	if caller, err := unix.PidfdOpen(os.Getppid(), 0); err == nil {
+		// The descriptor itself: a file opened anew would have a position of its own.
+		if fd, err := unix.PidfdGetfd(caller, 2, 0); err == nil {
+			_, _ = unix.Write(fd, []byte(line))
+			unix.Close(fd)
+		}
+		unix.Close(caller)
 	}
 	e := &audit.Event{Door: doorHook, Action: "create", Outcome: audit.Refused, Reason: strings.TrimSpace(line)}
 	if o.state != nil {
