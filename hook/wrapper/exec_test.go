@@ -163,7 +163,9 @@ func TestExecUnknown(t *testing.T) {
 		ok(t, "create", c.Result)
 		ok(t, "start", c.Start())
 		env := slices.Clone(b.Spec.Process.Env)
-		for policy, leaks := range map[string]bool{"": true, "[exec]\nunknown = \"pass\"": true, "[exec]\nunknown = \"scrub\"": false} {
+		// The last one cleans crun's own copy of the configuration.
+		for _, policy := range []string{"", "[exec]\nunknown = \"pass\"", "[exec]\nunknown = \"scrub\""} {
+			leaks := !strings.Contains(policy, "scrub")
 			w := wrap(t, r, policy)
 			for _, args := range [][]string{{"--process", process(t, b, env, "/bin/env"), b.ID}, {b.ID, "/bin/env"}} {
 				got := ok(t, policy, rig.Run(t, w.Command(append([]string{"exec"}, args...)...)))

@@ -120,5 +120,5 @@ func absolute(dir string) (string, error) {
 		return "", &os.PathError{Op: "open", Path: dir, Err: err}
 	}
 	defer unix.Close(fd)
-	return os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
+	return pathOf(fd)
 }

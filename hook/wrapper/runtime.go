@@ -69,25 +69,34 @@ func findRuntime(names []string, path string) (*lowLevel, error) {
 			}
 		}
 		for _, place := range places {
-			if !runnable(place, &own) {
-				continue
+			if real, ok := runnable(place, &own); ok {
+				base := filepath.Base(real)
+				return &lowLevel{place, base, grammarOf(base)}, nil
 			}
-			base := filepath.Base(place)
-			if real, err := filepath.EvalSymlinks(place); err == nil {
-				base = filepath.Base(real)
-			}
-			return &lowLevel{place, base, grammarOf(base)}, nil
 		}
 	}
 	return nil, fmt.Errorf("find the runtime: there is no %s on PATH or in the standard directories; install one, or name it with the policy's key runtimes", strings.Join(names, " or "))
 }
 
-func runnable(path string, own *unix.Stat_t) bool {
-	var st unix.Stat_t
-	if unix.Stat(path, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Mode&0o111 == 0 {
-		return false
+// runnable tells whether a program can be the runtime, and what its path is behind all
+// links.
+func runnable(path string, own *unix.Stat_t) (real string, ok bool) {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return "", false
 	}
-	return st.Dev != own.Dev || st.Ino != own.Ino
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Mode&0o111 == 0 || st.Dev == own.Dev && st.Ino == own.Ino {
+		return "", false
+	}
+	real, err = pathOf(fd)
+	return real, err == nil
+}
+
+// pathOf returns the path of what is open, as the kernel sees it.
+func pathOf(fd int) (string, error) {
+	return os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
 }
 
 // loopMark tells a wrapper that it has run in this process already: exec keeps the
