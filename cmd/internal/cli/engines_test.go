@@ -225,6 +225,9 @@ func TestVerifyKeep(t *testing.T) {
 	if r := h.run(program, "status"); r.Code != 1 || !strings.Contains(r.Stdout, "policy.toml:1:1: alow") {
 		t.Errorf("status: exit %d, %s", r.Code, r.Stdout)
 	}
+	if r := h.run(program, "install", "podman", "--via", "hook"); r.Code != 1 || !strings.Contains(r.Stderr, "no container would start with this policy: /etc/envscrub/policy.toml:1:1: alow") {
+		t.Errorf("install: exit %d, %s", r.Code, r.Stderr)
+	}
 }
 
 // A user without any configuration. report: podman#7134, podman#3155

@@ -3,12 +3,14 @@ package cli
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/envscrub/envscrub/install"
+	"github.com/envscrub/envscrub/policy"
 )
 
 func newInstall(a *app) *cobra.Command {
@@ -39,6 +41,9 @@ What has to be restarted is said, and done only with --restart.`,
 			e, opts, err := engineOptions(args[0], &host, o)
 			if err != nil {
 				return err
+			}
+			if err := preflight(opts); err != nil {
+				return fmt.Errorf("install %s: %w", e.Name(), err)
 			}
 			if found, why := e.Found(opts); !found {
 				a.note("%s; its configuration is written all the same", why)
@@ -108,6 +113,32 @@ func engineOptions(name string, host *hostFlags, o install.Options) (install.Eng
 		return nil, o, usagef("--when %s: neither %s nor %s", o.When, install.WhenAnnotation, install.WhenAlways)
 	}
 	return e, o, nil
+}
+
+// preflight refuses an install after which no container would start: with a policy
+// that does not load, or without the shim. report: nvidia-container-toolkit PR#2023
+func preflight(o install.Options) error {
+	shims := []string{filepath.Join(o.BinDir, "envscrub-shim"), filepath.Join(libexec, "envscrub-shim")}
+	if o.Root == "" {
+		loaded, err := (&policyFlags{}).load()
+		if err != nil {
+			return fmt.Errorf("no container would start with this policy: %w", err)
+		}
+		view, err := loaded.For(policy.Subject{})
+		if err != nil {
+			return fmt.Errorf("no container would start with this policy: %w", err)
+		}
+		if view.Shim != "" {
+			shims = append(shims, view.Shim)
+		}
+	}
+	shims = slices.Compact(shims)
+	for _, shim := range shims {
+		if install.Executable(o, shim) {
+			return nil
+		}
+	}
+	return fmt.Errorf("no container would start: envscrub-shim is neither of %s", strings.Join(shims, ", "))
 }
 
 // report prints what an install or uninstall did.

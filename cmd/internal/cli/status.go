@@ -108,9 +108,7 @@ func gather(o install.Options, configs map[string]string, flags *policyFlags) *s
 	s.policy(o, flags)
 	s.programs(o, registered, vias)
 	s.Kernel = kernel(o)
-	for _, p := range s.Kernel.problems() {
-		s.Problems = append(s.Problems, p)
-	}
+	s.Problems = append(s.Problems, s.Kernel.problems()...)
 	if o.Root == "" {
 		s.last()
 	}
@@ -122,20 +120,10 @@ func (s *status) problem(mend, format string, args ...any) {
 }
 
 func (s *status) policy(o install.Options, flags *policyFlags) {
-	s.Policy.Files = slices.Clone(flags.files)
-	if o.Root != "" && len(s.Policy.Files) == 0 {
-		s.Policy.Files = policyFiles(o)
-		flags = &policyFlags{files: s.Policy.Files}
-		for i := range flags.files {
-			flags.files[i] = o.Path(flags.files[i])
-		}
-		if len(flags.files) == 0 {
-			flags.files = []string{os.DevNull} // not this host's policy
-		}
-	} else if len(s.Policy.Files) == 0 {
+	if s.Policy.Files = slices.Clone(flags.files); len(s.Policy.Files) == 0 {
 		s.Policy.Files = policyFiles(o)
 	}
-	loaded, err := flags.load()
+	loaded, err := statusPolicy(o, flags, s.Policy.Files)
 	if err != nil {
 		s.problem("correct the line, then: envscrub check", "policy: %v; no container starts through envscrub", err)
 		return
@@ -152,6 +140,21 @@ func (s *status) policy(o install.Options, flags *policyFlags) {
 	if view.Mode != policy.ModeEnforce {
 		s.problem(`set mode = "enforce" in the policy`, "policy: mode is %s: nothing is removed", view.Mode)
 	}
+}
+
+// statusPolicy loads this host's policy, or that of the tree.
+func statusPolicy(o install.Options, flags *policyFlags, files []string) (*policy.Policy, error) {
+	switch {
+	case o.Root == "" || len(flags.files) > 0:
+		return flags.load()
+	case len(files) == 0:
+		return policy.Default(), nil
+	}
+	inTree := &policyFlags{}
+	for _, file := range files {
+		inTree.files = append(inTree.files, o.Path(file))
+	}
+	return inTree.load()
 }
 
 // policyFiles are the files in the standard places, for people to see.
