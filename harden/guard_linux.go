@@ -31,7 +31,18 @@ func guard(j *job) (int, *failure) {
 	}
 	var mask uint64
 	syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, sigBlock, 0, uintptr(unsafe.Pointer(&mask)), 8, 0, 0)
-	how, tty := chooseSession(j.behindInit)
+	relay, fail := redirect(j)
+	if fail != nil {
+		return 0, fail
+	}
+	var how session
+	tty, terminal := -1, false
+	if relay != nil {
+		_, terminal = relay.Child()
+	}
+	if !terminal {
+		how, tty = chooseSession(j.behindInit)
+	}
 	from, err := catchSignals()
 	if err != nil {
 		return 0, refuse("make a pipe for signals: ", err.Error())
@@ -43,6 +54,9 @@ func guard(j *job) (int, *failure) {
 		caps:    &caps,
 		mask:    mask,
 		stdio:   [3]int{-1, -1, -1},
+	}
+	if relay != nil {
+		connect(relay, c)
 	}
 	t := &tracer{
 		filter:   filter,
@@ -59,6 +73,14 @@ func guard(j *job) (int, *failure) {
 	}
 	f := &forwarder{from: from, agent: t.agent, group: o.Group, shared: how == shared}
 	t.forward = f
+	if relay != nil {
+		f.resizer(relay, terminal)
+		if err := relay.Start(); err != nil {
+			syscall.Kill(t.agent, syscall.SIGKILL)
+			return 0, refuse("redact the output: ", err.Error())
+		}
+		defer relay.Finish()
+	}
 	go f.run()
 	return t.loop(status, j.args[0])
 }

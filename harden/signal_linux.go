@@ -102,6 +102,8 @@ type forwarder struct {
 	// nodeAgent and javaAgent are set while the agent is such a program and its
 	// diagnostic door is to stay shut.
 	nodeAgent, javaAgent atomic.Bool
+	// special, if not nil, takes a signal on itself where it returns true.
+	special func(syscall.Signal) (done bool)
 }
 
 // run never returns.
@@ -111,6 +113,9 @@ func (f *forwarder) run() {
 	for {
 		n, _, errno := syscall.Syscall(syscall.SYS_READ, uintptr(f.from), uintptr(unsafe.Pointer(&info)), unsafe.Sizeof(info))
 		if errno != 0 || n != unsafe.Sizeof(info) {
+			continue
+		}
+		if f.special != nil && f.special(syscall.Signal(info.signo)) {
 			continue
 		}
 		if f.passes(&info, self) {

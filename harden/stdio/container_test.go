@@ -1,0 +1,267 @@
+package stdio_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/opencontainers/runtime-spec/specs-go"
+
+	"github.com/envscrub/envscrub/hack/rig"
+	"github.com/envscrub/envscrub/harden/order"
+)
+
+const secret = "sk-made-up-0123456789"
+
+// bundle is a container whose agent is script and alone has AGENT_KEY; what is
+// redacted is nil for nothing.
+func bundle(t *testing.T, redact *order.Redact, script string) *rig.Bundle {
+	t.Helper()
+	root := rig.Rootfs(t)
+	b := rig.NewBundle(t, root)
+	const shim = "/run/envscrub-shim"
+	rig.Write(t, filepath.Join(root, shim), "", 0o755)
+	b.Spec.Mounts = append(b.Spec.Mounts, specs.Mount{
+		Destination: shim, Type: "bind", Source: rig.Bin(t, "envscrub-shim"), Options: []string{"bind", "ro"},
+	})
+	o := &order.Order{AgentOnly: []string{"AGENT_KEY"}, Redact: redact}
+	b.Spec.Process.Args = []string{shim, "sh", "-c", script}
+	b.Spec.Process.Env = append([]string{"PATH=/bin", "AGENT_KEY=" + secret}, o.Environ()...)
+	b.Write(t)
+	return b
+}
+
+// parity: V16
+//
+// report: buildkite/agent#2623
+func TestContainerOutput(t *testing.T) {
+	const script = `echo "out $AGENT_KEY"; echo "err $AGENT_KEY" >&2; printf sk-made; sleep 0.2; printf %s\\n -up-0123456789
+echo $AGENT_KEY | base64; exit 7`
+	for _, rt := range rig.Runtimes(t) {
+		t.Run(rt.Name, func(t *testing.T) {
+			r := bundle(t, &order.Redact{Forms: []string{"all"}}, script).Run(t, rt)
+			if want := "out [REDACTED]\n[REDACTED]\n[REDACTED]"; r.Code != 7 || !strings.HasPrefix(r.Stdout, want) || r.Stderr != "err [REDACTED]\n" {
+				t.Errorf("code %d, out %q, err %q", r.Code, r.Stdout, r.Stderr)
+			}
+			// The counter-test: without the order the same output has it.
+			r = bundle(t, nil, script).Run(t, rt)
+			if want := "out " + secret + "\n" + secret + "\n"; r.Code != 7 || !strings.HasPrefix(r.Stdout, want) || r.Stderr != "err "+secret+"\n" {
+				t.Errorf("without: code %d, out %q, err %q", r.Code, r.Stdout, r.Stderr)
+			}
+		})
+	}
+}
+
+// A value that only the order has, as the mount door's may.
+func TestContainerOutputOfOrdersValues(t *testing.T) {
+	r := bundle(t, &order.Redact{Values: []string{"made-up-file-secret"}}, "echo made-up-file-secret").Run(t, rig.Runtimes(t)[0])
+	if r.Code != 0 || r.Stdout != "[REDACTED]\n" {
+		t.Errorf("code %d, out %q, err %q", r.Code, r.Stdout, r.Stderr)
+	}
+}
+
+// The last bytes come out whatever the container's end.
+func TestContainerOutputIsComplete(t *testing.T) {
+	const size = 1 << 20
+	for _, end := range []string{"exit 3", "kill -9 $$", "sleep 100 & exit 0"} {
+		r := bundle(t, &order.Redact{}, "head -c 1048576 /dev/zero; printf 'last sk-made'; "+end).Run(t, rig.Runtimes(t)[0])
+		if len(r.Stdout) != size+len("last sk-made") || !strings.HasSuffix(r.Stdout, "last sk-made") {
+			t.Errorf("%s: %d bytes", end, len(r.Stdout))
+		}
+	}
+}
+
+// A slow reader makes the agent wait; the shim does not grow.
+func TestContainerOutputBackPressure(t *testing.T) {
+	b := bundle(t, &order.Redact{}, "yes "+secret+" | head -c 286000000; echo done >&2")
+	cmd := rig.Runtimes(t)[0].Command("run", "--bundle", b.Dir, "--pid-file", filepath.Join(b.Dir, "pid"), b.ID)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errOut bytes.Buffer
+	cmd.Stderr = &errOut
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(out, make([]byte, 1<<20)); err != nil {
+		t.Fatal(err, &errOut)
+	}
+	time.Sleep(200 * time.Millisecond)
+	if errOut.Len() > 0 {
+		t.Errorf("the agent did not wait: %s", &errOut)
+	}
+	pid, err := os.ReadFile(filepath.Join(b.Dir, "pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	peak := func() string {
+		status, err := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/status")
+		if err != nil {
+			return "0"
+		}
+		_, after, _ := strings.Cut(string(status), "VmHWM:")
+		kb, _, _ := strings.Cut(strings.TrimSpace(after), " ")
+		return kb
+	}
+	rest := int64(0)
+	buf := make([]byte, 1<<20)
+	last := "0"
+	for {
+		n, err := out.Read(buf)
+		rest += int64(n)
+		if bytes.Contains(buf[:n], []byte("sk-made")) {
+			t.Fatal("the secret is in the output")
+		}
+		if p := peak(); p != "0" {
+			last = p
+		}
+		if err != nil {
+			break
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err, &errOut)
+	}
+	// Each line of 22 bytes has become one of 11.
+	if want := int64(286000000/2) - 1<<20; rest != want {
+		t.Errorf("%d bytes, want %d", rest, want)
+	}
+	if len(last) > 5 || last > "32768" && len(last) == 5 {
+		t.Errorf("the shim has used %s kB", last)
+	}
+	t.Logf("peak of the shim: %s kB", last)
+}
+
+// A reader that has gone ends the agent as it would have without us.
+func TestContainerOutputBrokenPipe(t *testing.T) {
+	for name, redact := range map[string]*order.Redact{"with": {}, "without": nil} {
+		b := bundle(t, redact, "yes")
+		cmd := rig.Runtimes(t)[0].Command("run", "--bundle", b.Dir, b.ID)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(out, make([]byte, 10)); err != nil {
+			t.Fatal(err)
+		}
+		out.Close()
+		_ = cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code != 128+int(syscall.SIGPIPE) {
+			t.Errorf("%s: exit code %d", name, code)
+		}
+	}
+}
+
+// With a terminal the agent has one: its size, its signals, its job control.
+//
+// report: dmno-dev/varlock PR#981, PR#770
+func TestContainerTerminal(t *testing.T) {
+	for _, rt := range rig.Runtimes(t) {
+		t.Run(rt.Name, func(t *testing.T) {
+			b := bundle(t, &order.Redact{}, `echo $AGENT_KEY; stty size; test -t 0 && test -t 1 && test -t 2 && printf 'Which one is'; read x; echo "got $x"
+while test -e /resize && test "$(stty size)" = "24 80"; do sleep 0.05; done; stty size; trap 'echo caught; exit 4' INT; echo wait; while :; do sleep 0.1; done`)
+			resizes := rt.Name == "runc" // crun tells its container nothing
+			after := "24 80"
+			if resizes {
+				rig.Write(t, filepath.Join(b.Spec.Root.Path, "resize"), "", 0o644)
+				after = "30 100"
+			}
+			b.Spec.Process.Terminal = true
+			b.Spec.Process.ConsoleSize = &specs.Box{Height: 24, Width: 80}
+			b.Write(t)
+			cmd := rt.Command("run", "--bundle", b.Dir, b.ID)
+			tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tty.Close()
+			s := &terminal{t: t, tty: tty, read: make(chan string, 1000)}
+			go s.pump()
+			s.expect("[REDACTED]\r\n24 80\r\nWhich one is")
+			s.send("it\r")
+			s.expect("got it\r\n")
+			if err := pty.Setsize(tty, &pty.Winsize{Rows: 30, Cols: 100}); err != nil {
+				t.Fatal(err)
+			}
+			s.expect(after + "\r\nwait\r\n")
+			s.send("\x03")
+			s.expect("caught\r\n")
+			_ = cmd.Wait()
+			if code := cmd.ProcessState.ExitCode(); code != 4 {
+				t.Errorf("exit code %d", code)
+			}
+		})
+	}
+}
+
+// With nothing to look for the agent's streams are the container's own.
+func TestContainerWithoutSecrets(t *testing.T) {
+	b := bundle(t, &order.Redact{}, "readlink /proc/self/fd/1")
+	b.Spec.Process.Env = append([]string{"PATH=/bin", "AGENT_KEY="}, (&order.Order{AgentOnly: []string{"AGENT_KEY"}, Redact: &order.Redact{}}).Environ()...)
+	b.Write(t)
+	c := b.Create(t, rig.Runtimes(t)[0])
+	if r := c.Start(); r.Code != 0 {
+		t.Fatal(r.Stderr)
+	}
+	c.Wait()
+	if got := c.Output(); !strings.HasSuffix(got, "/output\n") {
+		t.Errorf("%q", got)
+	}
+}
+
+type terminal struct {
+	t    *testing.T
+	tty  *os.File
+	read chan string
+	seen string
+}
+
+func (s *terminal) pump() {
+	defer close(s.read)
+	for buf := make([]byte, 4096); ; {
+		n, err := s.tty.Read(buf)
+		if n > 0 {
+			s.read <- string(buf[:n])
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (s *terminal) send(keys string) {
+	s.t.Helper()
+	if _, err := io.WriteString(s.tty, keys); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *terminal) expect(text string) {
+	s.t.Helper()
+	limit := time.After(10 * time.Second)
+	for {
+		if _, after, ok := strings.Cut(s.seen, text); ok {
+			s.seen = after
+			return
+		}
+		select {
+		case more, ok := <-s.read:
+			if !ok {
+				s.t.Fatalf("%q did not come, but %q", text, s.seen)
+			}
+			s.seen += more
+		case <-limit:
+			s.t.Fatalf("%q did not come, but %q", text, s.seen)
+		}
+	}
+}
