@@ -358,10 +358,14 @@ func TestOtherPlugins(t *testing.T) {
 		want   string // of the error; "" is none
 		env    map[string]string
 	}{
-		{"before: a secret", "10", func(_ *api.Container, a *api.ContainerAdjustment) { a.AddEnv("DB_PASSWORD", "s3cret-value") }, "",
-			map[string]string{"DB_PASSWORD": "", "HOME": "/root"}},
-		{"before: a value of its own for a secret", "10", func(_ *api.Container, a *api.ContainerAdjustment) { a.AddEnv("OPENAI_API_KEY", "another-0123456") }, "",
-			map[string]string{"OPENAI_API_KEY": ""}},
+		{
+			"before: a secret", "10", func(_ *api.Container, a *api.ContainerAdjustment) { a.AddEnv("DB_PASSWORD", "s3cret-value") }, "",
+			map[string]string{"DB_PASSWORD": "", "HOME": "/root"},
+		},
+		{
+			"before: a value of its own for a secret", "10", func(_ *api.Container, a *api.ContainerAdjustment) { a.AddEnv("OPENAI_API_KEY", "another-0123456") }, "",
+			map[string]string{"OPENAI_API_KEY": ""},
+		},
 		{"before: harmless", "10", func(_ *api.Container, a *api.ContainerAdjustment) { a.AddEnv("GPU", "all") }, "", map[string]string{"GPU": "all"}},
 		{"before: its own command", "10", func(c *api.Container, a *api.ContainerAdjustment) { a.SetArgs(append([]string{"wrap"}, c.Args...)) }, "", nil},
 		{"after: harmless", "90", func(_ *api.Container, a *api.ContainerAdjustment) { a.AddEnv("GPU", "all") }, "", map[string]string{"GPU": "all", "COPY": ""}},

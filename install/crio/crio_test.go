@@ -335,8 +335,11 @@ func TestRefused(t *testing.T) {
 		}, "symlink"},
 		{"drop-in of another hand", map[string]string{"/etc/crio/crio.conf.d/50-envscrub.conf": "# mine\n"}, nil, "not written by envscrub"},
 		{"no wrapper", nil, func(t *testing.T, o *install.Options) { o.BinDir = "/opt/none" }, "not there"},
-		{"hooks_dir set later", map[string]string{"/etc/crio/crio.conf.d/99.conf": "[crio.runtime]\nhooks_dir = [\"/a\"]\n"},
-			func(t *testing.T, o *install.Options) { o.Via = install.ViaHook }, "read after"},
+		{
+			"hooks_dir set later",
+			map[string]string{"/etc/crio/crio.conf.d/99.conf": "[crio.runtime]\nhooks_dir = [\"/a\"]\n"},
+			func(t *testing.T, o *install.Options) { o.Via = install.ViaHook }, "read after",
+		},
 		{"unknown door", nil, func(t *testing.T, o *install.Options) { o.Via = "magic" }, "no door"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -292,7 +292,6 @@ const containerdConf = "version = 2\n# ours\n[plugins.\"io.containerd.grpc.v1.cr
 type fakeNode struct {
 	t           *testing.T
 	dir, policy string
-	image       string
 	podman      *rig.Engine
 }
 
@@ -353,8 +352,11 @@ func TestInstaller(t *testing.T) {
 		want  string
 	}{
 		{"containerd", map[string]string{"/etc/containerd/config.toml": containerdConf}, "/etc/containerd/config.toml", `BinaryName = "/opt/envscrub/bin/envscrub-runc"`},
-		{"crio", map[string]string{"/etc/crio/crio.conf": "[crio.runtime]\ndefault_runtime = \"crun\"\n[crio.runtime.runtimes.crun]\nruntime_path = \"/usr/bin/crun\"\n"},
-			"/etc/crio/crio.conf.d/50-envscrub.conf", `runtime_path = "/opt/envscrub/bin/envscrub-crun"`},
+		{
+			"crio",
+			map[string]string{"/etc/crio/crio.conf": "[crio.runtime]\ndefault_runtime = \"crun\"\n[crio.runtime.runtimes.crun]\nruntime_path = \"/usr/bin/crun\"\n"},
+			"/etc/crio/crio.conf.d/50-envscrub.conf", `runtime_path = "/opt/envscrub/bin/envscrub-crun"`,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			n := newNode(t, tc.files)

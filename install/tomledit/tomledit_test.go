@@ -28,21 +28,31 @@ func TestEdits(t *testing.T) {
 		edit func([]byte) ([]byte, error)
 		want string
 	}{
-		{"set in place", file, func(b []byte) ([]byte, error) { return Set(b, "3", "version") },
-			strings.Replace(file, "version = 2 #", "version = 3 #", 1)},
-		{"set at the root", file, func(b []byte) ([]byte, error) { return Set(b, `"x"`, "root") },
-			strings.Replace(file, "]\n\n# about", "]\nroot = \"x\"\n\n# about", 1)},
+		{
+			"set in place", file, func(b []byte) ([]byte, error) { return Set(b, "3", "version") },
+			strings.Replace(file, "version = 2 #", "version = 3 #", 1),
+		},
+		{
+			"set at the root", file, func(b []byte) ([]byte, error) { return Set(b, `"x"`, "root") },
+			strings.Replace(file, "]\n\n# about", "]\nroot = \"x\"\n\n# about", 1),
+		},
 		{"set in an empty file", "", func(b []byte) ([]byte, error) { return Set(b, "1", "a") }, "a = 1\n"},
 		{"set behind a last line without an end", "a = 1", func(b []byte) ([]byte, error) { return Set(b, "2", "b") }, "a = 1\nb = 2\n"},
-		{"set in a table", file, func(b []byte) ([]byte, error) { return Set(b, "true", "plugins", "io.x", "new") },
-			strings.Replace(file, "\"io.x\"]\n", "\"io.x\"]\n  new = true\n", 1)},
+		{
+			"set in a table", file, func(b []byte) ([]byte, error) { return Set(b, "true", "plugins", "io.x", "new") },
+			strings.Replace(file, "\"io.x\"]\n", "\"io.x\"]\n  new = true\n", 1),
+		},
 		{"set in the last table", file, func(b []byte) ([]byte, error) { return Set(b, "1", "last", "x") }, file + "\nx = 1\n"},
 		{"set in a new table", "a = 1\n", func(b []byte) ([]byte, error) { return Set(b, "1", "t", "a b") }, "a = 1\n[t]\n\"a b\" = 1\n"},
 		{"crlf", "a = 1\r\n", func(b []byte) ([]byte, error) { return Set(b, "2", "b") }, "a = 1\r\nb = 2\r\n"},
-		{"unset", file, func(b []byte) ([]byte, error) { return Unset(b, "imports") },
-			strings.Replace(file, "imports = [\n  \"/a\", # one\n  '/b',\n]\n", "", 1)},
-		{"add to an array", file, func(b []byte) ([]byte, error) { return AddString(b, "/c", "imports") },
-			strings.Replace(file, "'/b',", "'/b', \"/c\"", 1)},
+		{
+			"unset", file, func(b []byte) ([]byte, error) { return Unset(b, "imports") },
+			strings.Replace(file, "imports = [\n  \"/a\", # one\n  '/b',\n]\n", "", 1),
+		},
+		{
+			"add to an array", file, func(b []byte) ([]byte, error) { return AddString(b, "/c", "imports") },
+			strings.Replace(file, "'/b',", "'/b', \"/c\"", 1),
+		},
 		{"add twice", file, func(b []byte) ([]byte, error) { return AddString(b, "/b", "imports") }, file},
 		{"add to an empty array", "x = []\n", func(b []byte) ([]byte, error) { return AddString(b, "/c", "x") }, "x = [\"/c\"]\n"},
 		{"add behind a comment", "x = [\n \"a\" # b\n]\n", func(b []byte) ([]byte, error) { return AddString(b, "c", "x") }, "x = [\"c\", \n \"a\" # b\n]\n"},
