@@ -87,3 +87,17 @@ func BenchmarkAliases(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkLoad reads a policy with every key in it, as each container start does.
+func BenchmarkLoad(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		p, err := Load(LoadOptions{Files: []string{corpus + "/good/full.toml"}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := p.For(subject); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -316,6 +316,7 @@ command = "agent"
 		// report: benchpress#192
 		{"exec allow", "/bin/sh", "MYSQL_PWD=" + key, "", "MYSQL_PWD=" + key + " RUN=1 TZ=Asia/Tokyo"},
 		{"grant", "/usr/bin/gh", "GH_TOKEN=" + key + " OPENAI_API_KEY=" + key + "2", "", "GH_TOKEN=" + key + " RUN=1 TZ=Asia/Tokyo"},
+		{"grant to a command not looked up", "gh", "GH_TOKEN=" + key, "", "GH_TOKEN=" + key + " RUN=1 TZ=Asia/Tokyo"},
 		{"keep is for the agent", "/bin/sh", "OPENAI_API_KEY=" + key, "", "RUN=1 TZ=Asia/Tokyo"},
 		{"trust", "/usr/bin/agent", "OPENAI_API_KEY=" + key, "", "OPENAI_API_KEY=" + key + " RUN=1 TZ=Asia/Tokyo"},
 	} {
@@ -332,6 +333,9 @@ command = "agent"
 				t.Error("an exec has an environment of the agent's own")
 			}
 		})
+	}
+	if got := v.Spawn.Trust; !slices.Equal(got, []string{"*/agent"}) {
+		t.Errorf("the shim compares whole paths: %s", got)
 	}
 	for unknown, want := range map[string]string{"scrub": "", "pass": "GH_TOKEN"} {
 		v := mustView(t, "[exec]\nunknown = \""+unknown+"\"", Subject{})

@@ -54,7 +54,8 @@
 // agent.keep, and the presets of package builtin, give the agent alone what the table takes away; an exactly denied name
 // may stand there. [[spawn.rule]] grants a tool what others do not get: where the agent does not have it either, the
 // value is held for the tool alone (Decision.Held). A placeholder stands for a variable that is not there or was taken
-// away, for programs that refuse to start without it.
+// away, for programs that refuse to start without it. A pattern over commands is compared with the whole path if it has
+// a slash, and with the program's name if not.
 //
 // At an exec, a variable that is new or changed is explicit and passes, unless its value is that of a variable taken away
 // in the same environment or a known secret, or its name is `locked`: such a name is judged by the table like any other.
@@ -74,6 +75,6 @@
 // # Not promised, and known holes
 //
 // A secret under a name that says nothing, with a value that has no shape, and that the policy does not know, is kept.
-// So is an encoded or split copy of a removed value. A value under eight bytes is protected only under its own names.
+// So is an encoded copy of a removed value, or a part of one (the password of a URL apart). A value under eight bytes is protected only under its own names.
 // A word-like password is found inside another value only between delimiters.
 package policy

@@ -9,6 +9,7 @@ import (
 
 	"github.com/envscrub/envscrub/policy/builtin"
 	"github.com/envscrub/envscrub/policy/redact"
+	"github.com/envscrub/envscrub/policy/spawn"
 )
 
 // controlPrefix begins the names that are envscrub's own. They are never passed on.
@@ -76,7 +77,8 @@ func checkGlob(pattern string) string {
 	if len(pattern) > 1024 {
 		return "a glob is longer than 1024 characters; shorten it"
 	}
-	if _, err := glob.Compile(pattern); err != nil {
+	// The shim has a matcher of its own, which has to understand every pattern too.
+	if _, err := glob.Compile(pattern); err != nil || spawn.CheckGlob(pattern) != nil {
 		return "an entry is not a valid glob (*, ?, [a-z], {a,b}); correct it"
 	}
 	return ""

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"cmp"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,8 +44,8 @@ type SpawnRule struct {
 
 // SpawnPolicy is the spawn boundary's part of the policy.
 type SpawnPolicy struct {
-	Rules []SpawnRule
-	Trust []string // commands that still are the agent
+	Rules []SpawnRule // commands as globs over whole paths
+	Trust []string    // commands that still are the agent, likewise
 }
 
 // ExecPolicy is what holds for processes that an engine starts in a running container.
@@ -216,12 +215,21 @@ func globMatches(pattern, text string) bool {
 	return glob.MustCompile(pattern).Match(text)
 }
 
-// commandMatches compares a pattern with a program: with its path if the pattern has a slash, else with its name.
+// commandMatches compares a pattern with a program: with its path if the pattern has a slash, else with its name. A
+// command that was not looked up in PATH stands in some directory.
 func commandMatches(pattern, command string) bool {
-	if !strings.Contains(pattern, "/") {
-		command = path.Base(command)
+	if !strings.Contains(command, "/") {
+		command = "/" + command
 	}
-	return globMatches(pattern, command)
+	return globMatches(wholePath(pattern), command)
+}
+
+// wholePath turns a pattern over a program's name into one over its path.
+func wholePath(pattern string) string {
+	if strings.Contains(pattern, "/") {
+		return pattern
+	}
+	return "*/" + pattern
 }
 
 // noName stands for what was asked for and is no name: it could be a value, which nobody may log.
@@ -279,7 +287,13 @@ func (v *View) fill(s *Subject) error {
 	if l.diagnostics.at != (Position{}) {
 		v.Harden.Diagnostics = l.diagnostics.value
 	}
-	v.Spawn = SpawnPolicy{Rules: l.rules, Trust: texts(l.trust)}
+	for _, r := range l.rules {
+		r.Command = wholePath(r.Command)
+		v.Spawn.Rules = append(v.Spawn.Rules, r)
+	}
+	for _, t := range l.trust {
+		v.Spawn.Trust = append(v.Spawn.Trust, wholePath(t.text))
+	}
 	v.Exec = ExecPolicy{Allow: texts(l.execAllow), Unknown: cmp.Or(l.execUnknown.value, "pass")}
 	v.Hooks = l.hooks
 	v.Redact = Redact{Forms: l.redactForms.value, Output: l.redactOutput.value}
