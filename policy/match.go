@@ -76,15 +76,12 @@ func (p *pattern) match(name string) bool {
 	return true
 }
 
-// compileGlob compiles a pattern that checkGlob has found good.
+// compileGlob compiles a glob that checkGlob has found good.
 func compileGlob(text string) pattern {
-	if strings.ContainsAny(text, `?[]{}\`) {
+	if strings.ContainsAny(text, oddGlob) {
 		return pattern{other: glob.MustCompile(text)}
 	}
-	prefix, rest, star := strings.Cut(text, "*")
-	if !star {
-		return pattern{other: glob.MustCompile(text)}
-	}
+	prefix, rest, _ := strings.Cut(text, "*")
 	p := pattern{prefix: prefix}
 	for {
 		part, more, star := strings.Cut(rest, "*")

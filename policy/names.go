@@ -51,7 +51,10 @@ func isControl(name string) bool {
 	return len(name) >= len(controlPrefix) && name[0]|0x20 == 'e' && sameFold(name[:len(controlPrefix)], controlPrefix)
 }
 
-func isGlob(pattern string) bool { return strings.ContainsAny(pattern, `*?[]{}\`) }
+// oddGlob are the characters of a glob that is more than literals between stars.
+const oddGlob = `?[]{}\`
+
+func isGlob(pattern string) bool { return strings.ContainsAny(pattern, "*"+oddGlob) }
 
 // checkPattern says what is wrong with a name or glob of a policy, or "". Exact names have to be ones that a shell
 // can set: whoever means npm_config_//host/:_authToken writes a glob.
@@ -76,6 +79,9 @@ func checkPattern(pattern string) string {
 func checkGlob(pattern string) string {
 	if len(pattern) > 1024 {
 		return "a glob is longer than 1024 characters; shorten it"
+	}
+	if !strings.ContainsAny(pattern, oddGlob) {
+		return "" // only stars
 	}
 	// The shim has a matcher of its own, which has to understand every pattern too.
 	if _, err := glob.Compile(pattern); err != nil || spawn.CheckGlob(pattern) != nil {

@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gobwas/glob"
-
 	"github.com/envscrub/envscrub/policy/builtin"
 )
 
@@ -145,7 +143,7 @@ func (p *Policy) For(s Subject) (*View, error) {
 	if err := v.fill(&s); err != nil {
 		return nil, err
 	}
-	v.compile(&s)
+	v.compile()
 	return v, nil
 }
 
@@ -212,7 +210,8 @@ func globMatches(pattern, text string) bool {
 	if !isGlob(pattern) {
 		return pattern == text
 	}
-	return glob.MustCompile(pattern).Match(text)
+	p := compileGlob(pattern)
+	return p.match(text)
 }
 
 // commandMatches compares a pattern with a program: with its path if the pattern has a slash, else with its name. A
@@ -342,10 +341,14 @@ func (v *View) fill(s *Subject) error {
 }
 
 // compile builds the matcher.
-func (v *View) compile(s *Subject) {
+func (v *View) compile() {
 	l := &v.layer
 	deny, core, allow := builtin.Deny(), builtin.Core(), builtin.Allow()
-	rules := make([]rule, 0, 256)
+	size := 64 // what the built-in groups have, and a little
+	if l.inherit.value == "core" {
+		size = 384
+	}
+	rules := make([]rule, 0, size)
 	add := func(c class, items []item) {
 		for _, i := range items {
 			rules = append(rules, rule{class: c, exact: !isGlob(i.text), text: i.text, preset: i.preset, at: i.at})
