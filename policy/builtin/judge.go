@@ -154,7 +154,7 @@ func judge(w *words, value string) verdict {
 			continue
 		}
 		if kind == kString {
-			if !w.is(i-1, "connection") && !w.is(i-1, "conn") {
+			if !w.is(i-1, "connection") && !w.is(i-1, "conn") && !w.is(i-1, "connect") {
 				continue // SESSION_STRING: the word before says what it is
 			}
 			kind = kConnection
@@ -166,7 +166,7 @@ func judge(w *words, value string) verdict {
 		// CODE, HEADER, HOOK are also what a variable about a credential is
 		// named after: the words before them are asked too.
 		if w.side(i)&fMeta == 0 {
-			if v == vNone && kind == kKey || kind == kKeys {
+			if v == vNone {
 				return w.special(value)
 			}
 			return v
@@ -183,6 +183,9 @@ func (w *words) special(value string) verdict {
 	}
 	if last := w.count - 1; last > 0 && w.is(last, "hash") && w.is(last-1, "api") && !plain(value) {
 		return vAPIKey // Telegram's
+	}
+	if last := w.count - 1; last > 0 && w.is(last, "info") && w.is(last-1, "user") && loginPair(value) {
+		return vAuth // BASIC_AUTH_USER_INFO of Confluent's clients
 	}
 	return vNone
 }
@@ -261,7 +264,10 @@ func (w *words) judgeWord(i int, kind wordClass, value string) verdict {
 		}
 		return unlessFile(value, vKeyEnd)
 	case kTokens, kSecrets:
-		if digitsOnly(value) || plain(value) || isURL(value) || value[0] == '<' || i > 0 && w.side(i-1)&fCount != 0 {
+		if digitsOnly(value) || isURL(value) || value[0] == '<' || i > 0 && w.side(i-1)&fCount != 0 {
+			return vNone
+		}
+		if plain(value) && (i == 0 || w.side(i-1)&fStrong == 0) {
 			return vNone
 		}
 		if kind == kTokens {
@@ -322,7 +328,7 @@ func (w *words) judgeWeak(i int, kind wordClass, value string) verdict {
 			return vOTP
 		}
 	case kCode:
-		if i > 0 && codeHead(w.text(i-1)) && (len(value) >= 6 && digitsOnly(value) || random(value)) {
+		if i > 0 && codeHead(w.text(i-1)) && len(value) >= 6 && strings.ContainsAny(value, "0123456789") && !material(value) && !isURL(value) {
 			return vCode
 		}
 	case kSeed:
@@ -351,6 +357,10 @@ func (w *words) judgeWeak(i int, kind wordClass, value string) verdict {
 		}
 		if secretURL(value) {
 			return vWebhook
+		}
+	case kConn:
+		if at := strings.IndexByte(value, '@'); at > 0 && indexScheme(value) < 0 && strings.ContainsAny(value[:at], ":/") && !strings.ContainsAny(value, " ") {
+			return vConnection // name/password@host
 		}
 	case kAuthentication:
 		if random(value) || dense(value) {
@@ -422,7 +432,7 @@ func (w *words) judgeKey(i int, t tail, value string) verdict {
 	}
 	rule := end(t, vKeyEnd, vKey)
 	if head < 0 {
-		if random(value) {
+		if i > 0 && !label(value) || random(value) {
 			return rule
 		}
 		return vNone
@@ -614,12 +624,23 @@ func headerCredential(v string) bool {
 		case ',', '\n', ';', ' ':
 			start = i + 1
 		case '=', ':':
-			if i > start && i < len(v)-1 && headerName(v[start:i]) && !reference(v[i+1:]) {
+			if i > start && i < len(v)-1 && headerName(v[start:i]) && !reference(withoutScheme(v[i+1:])) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// withoutScheme takes Bearer or Basic from the value of a header.
+func withoutScheme(v string) string {
+	v = strings.TrimLeft(v, " ")
+	for _, scheme := range [...]string{"bearer", "basic", "token"} {
+		if len(v) > len(scheme) && equalFold(v[:len(scheme)], scheme) && (v[len(scheme)] == ' ' || v[len(scheme)] == '%') {
+			return strings.TrimPrefix(strings.TrimPrefix(v[len(scheme):], "%20"), " ")
+		}
+	}
+	return v
 }
 
 func headerName(h string) bool {

@@ -270,7 +270,7 @@ func flagAt(v string, i int) string {
 	}
 	name := v[i+2 : at]
 	value := word(v[at+1:])
-	if len(value) == 0 || value[0] == '-' {
+	if len(value) == 0 || value[0] == '-' || equalFold(value, name) {
 		return ""
 	}
 	if equalFold(name, "user") && hasPassword(value) {
@@ -532,6 +532,8 @@ func pairAt(v string, i int) string {
 		s = passwordKey
 	case end-start <= 4 && start > 0 && (v[start-1] == '+' || v[start-1] == '/'):
 		return "" // the end of something in base64
+	case v[i] == ':' && start > 0 && v[start-1] == ':':
+		return "" // a name of many parts: arn:aws:secretsmanager:…:secret:app
 	}
 	value, stop := v[i+1:], 0
 	for k := 0; k < 4 && len(value) > 0 && value[0] == ' '; k++ {
@@ -555,6 +557,9 @@ func pairAt(v string, i int) string {
 	}
 	if v[i] == ':' && v[i+1] == ' ' && !quoted && quote == 0 && s != headerKey && prose(v, start, value) {
 		return ""
+	}
+	if quote == 0 && stop > 0 && (value[0] == '{' || value[0] == '[') && quoted {
+		return "" // JSON goes on below this name
 	}
 	if sensitiveValue(s, value[:stop], quoted) {
 		if quoted {
@@ -671,6 +676,10 @@ func sensitiveKey(k string) sensitivity {
 // for one.
 func sensitiveValue(s sensitivity, v string, quoted bool) bool {
 	if Spared(v) || reference(v) || isPath(v) || masked(v) || v[0] == '=' {
+		return false
+	}
+	switch v {
+	case "string", "str", "number", "boolean", "object": // the type of it
 		return false
 	}
 	switch s {

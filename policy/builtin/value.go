@@ -56,6 +56,9 @@ func isPath(v string) bool {
 			return true
 		}
 	}
+	if hasPrefix(v, "id_rsa") || hasPrefix(v, "id_ed25519") || hasPrefix(v, "id_ecdsa") || hasPrefix(v, "id_dsa") {
+		return true
+	}
 	// A relative name with an extension that keys and credentials have.
 	if dot := lastByte(v, '.'); dot > 0 && pathBytes(v) {
 		switch v[dot+1:] {
@@ -303,7 +306,7 @@ func random(v string) bool {
 	if isUUID(v) {
 		return false
 	}
-	if symbols > 0 && digits > 0 {
+	if symbols > 0 && digits > 0 || len(v) >= 16 && separators == 0 && digits >= 4 {
 		return true
 	}
 	return changes >= 3+separators/2 && changes*6 >= len(v)-separators || changes == 2 && len(v) >= 12 && digits >= 3 && separators == 0 || symbols > 0 && changes >= 1

@@ -42,6 +42,7 @@ const (
 	kHMAC
 	kCommunity // SNMP's password
 	kAuthentication
+	kConn
 
 	kindMask wordClass = 0x3f
 )
@@ -318,6 +319,8 @@ func kindWord(b []byte) wordClass {
 		return kString
 	case "hmac":
 		return kHMAC | fStrong
+	case "conn", "connection":
+		return kConn
 	case "authentication":
 		return kAuthentication
 	case "community":
@@ -373,7 +376,7 @@ func sideWord(b []byte) wordClass {
 		"display", "title", "keyboard", "layout", "protocol", "protocols", "group", "groups", "order", "strategy", "handler", "lookup", "source", "variables", "vars",
 		"generator", "gen", "agent", "agents", "extension", "feature", "features", "support", "cache", "caching", "index", "bucket", "table", "queue", "topic", "metrics",
 		"style", "color", "colour", "theme", "language", "lang", "locale", "charset", "encoding", "store", "stores", "tls", "ssl", "syntax", "docs", "mount", "mounts",
-		"lock", "proxy", "subject", "placeholder", "reminder", "notification", "expired", "window", "per", "sync", "interactive", "repo", "repository", "registry", "binding", "bindings":
+		"lock", "proxy", "subject", "placeholder", "reminder", "notification", "expired", "user", "users", "login", "window", "per", "sync", "interactive", "repo", "repository", "registry", "binding", "bindings":
 		c := fMeta
 		switch string(b) {
 		case "group", "cache", "index", "bucket", "topic", "queue", "lookup", "config", "feature", "order", "map", "schema", "field", "column", "attribute", "label",
@@ -386,14 +389,14 @@ func sideWord(b []byte) wordClass {
 			c |= fCount
 		case "id", "ssl", "tls", "store", "registry", "repo", "repository", "agent", "proxy":
 			// A key of such a thing is neither a label nor surely a secret.
-		case "verification", "verify", "email":
+		case "verification", "verify", "email", "user":
 			c |= fStrong
 		}
 		return c
 
 	// Which one of several.
 	case "prod", "production", "staging", "stage", "stg", "dev", "devel", "development", "test", "testing", "live", "sandbox", "local", "ci", "qa", "uat", "preprod", "preview",
-		"old", "new", "current", "previous", "prev", "next", "backup", "default", "fallback", "alt", "primary", "secondary", "first", "second", "last", "main", "extra", "env",
+		"old", "new", "current", "previous", "prev", "next", "backup", "default", "fallback", "fallbacks", "alt", "primary", "secondary", "first", "second", "last", "main", "extra", "env",
 		"value", "values", "raw", "plain", "plaintext", "text", "encoded", "escaped", "str", "string", "json", "yaml", "b64", "base64", "pem", "der", "hex", "base", "ident",
 		"v", "a", "b", "ro", "rw", "readonly", "global", "internal", "external", "all", "list", "override", "data", "body", "content", "contents", "blob", "ed25519", "rsa", "ecdsa", "dsa", "confirm", "confirmation", "again":
 		c := fNeutral
@@ -408,16 +411,16 @@ func sideWord(b []byte) wordClass {
 	// What makes a key one that unlocks something.
 	case "api", "private", "priv", "access", "encryption", "encrypt", "encrypted", "decryption", "decrypt", "signing", "sign", "signature", "master", "app", "application",
 		"service", "account", "storage", "shared", "sas", "subscription", "admin", "root", "write", "read", "ingest", "ingestion", "integration", "server", "deploy", "deployment",
-		"ssh", "aes", "wallet", "cipher", "crypt", "crypto", "cryptography", "security", "user", "sdk", "consumer", "bot", "database", "db", "fernet", "recovery", "unseal", "transport",
+		"ssh", "aes", "wallet", "cipher", "crypt", "crypto", "cryptography", "security", "sdk", "consumer", "bot", "database", "db", "fernet", "recovery", "unseal", "transport",
 		"sa", "preshared", "presharedkey", "instrumentation", "client", "cosmos", "cosmosdb", "search", "insert", "nonce", "logged", "secure", "registration", "enrollment", "join", "provisioning",
-		"unlock", "decoder", "vault", "kek", "dek", "hkdf", "pgcrypto", "symmetric", "management", "pagerduty", "openai", "anthropic", "gemini", "mailgun", "sendgrid", "airbrake", "function", "functions", "system", "wireguard", "wg", "trading", "exchange", "binance", "activation", "product", "serial":
+		"unlock", "decoder", "vault", "kek", "dek", "hkdf", "pgcrypto", "symmetric", "management", "enc", "push", "installation", "setup", "csrf", "xsrf", "supabase", "google", "maps", "mapbox", "stripe", "twilio", "slack", "github", "gitlab", "aws", "azure", "gcp", "linode", "cloudflare", "cf", "algolia", "sentry", "datadog", "dd", "pagerduty", "openai", "anthropic", "gemini", "mailgun", "sendgrid", "airbrake", "function", "functions", "system", "wireguard", "wg", "trading", "exchange", "binance", "activation", "product", "serial":
 		return fStrong
 
 	// What makes a key a label, or public.
 	case "public", "pub", "publishable", "publickey", "pubkey", "site", "foreign", "sort", "partition", "range", "row", "object", "hot", "arrow", "meta", "project", "plan", "routing",
 		"message", "event", "dict", "flag", "translation", "i18n", "idempotency", "dedup", "unique", "composite", "natural", "surrogate", "gpg", "pgp", "known", "authorized", "trusted",
 		"shortcut", "modifier", "compose", "menu", "leader", "home", "build", "artifact", "restore", "sccache", "shard", "sharding", "tag", "tags", "setting", "context", "metadata", "stream",
-		"hash", "distribution", "cluster", "segment", "document", "entity", "item", "issue", "ticket", "short", "branch", "repokey", "apt", "rpm", "yum", "keyserver", "press", "modifierkey", "control", "ctrl", "escape", "esc", "super", "hotkey", "answer", "i18nkey", "input", "result", "dnssec", "verifying", "verifier":
+		"hash", "distribution", "cluster", "document", "entity", "item", "issue", "ticket", "short", "branch", "repokey", "apt", "rpm", "yum", "keyserver", "press", "modifierkey", "control", "ctrl", "escape", "esc", "super", "hotkey", "answer", "i18nkey", "input", "result", "dnssec", "verifying", "verifier":
 		c := fBenign
 		switch string(b) {
 		case "public", "pub", "publishable", "publickey", "pubkey", "site", "gpg", "pgp", "known", "authorized", "trusted", "apt", "rpm", "yum", "dnssec", "verifying", "verifier":
