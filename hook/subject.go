@@ -35,10 +35,18 @@ func ImageOf(annotations map[string]string) string {
 }
 
 // Sandbox tells whether the annotations are those of a pod's pause container,
-// which runs no agent and is not touched.
+// which runs no agent and is not touched. Only the engine's own word counts, which it
+// sets over whatever a pod's author or a user writes: CRI-O passes a pod's
+// annotations on, containerd's key among them, and Podman those of its command line.
 func Sandbox(annotations map[string]string) bool {
-	return annotations["io.kubernetes.cri.container-type"] == "sandbox" ||
-		annotations["io.kubernetes.cri-o.ContainerType"] == "sandbox"
+	manager := annotations["io.container.manager"]
+	if manager == "libpod" {
+		return false
+	}
+	if kind, ok := annotations["io.kubernetes.cri-o.ContainerType"]; ok {
+		return kind == "sandbox"
+	}
+	return annotations["io.kubernetes.cri.container-type"] == "sandbox" && manager == ""
 }
 
 // SubjectOf describes a container for the choice of a profile.

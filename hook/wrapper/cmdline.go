@@ -291,3 +291,11 @@ func (p *parsed) all(name string) (values []string) {
 	}
 	return values
 }
+
+// operandsOf returns the words that are no options.
+func (p *parsed) operandsOf(words []string) (list []string) {
+	for _, at := range p.operands {
+		list = append(list, words[at])
+	}
+	return list
+}

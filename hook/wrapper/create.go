@@ -3,7 +3,6 @@ package wrapper
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -43,10 +42,8 @@ func (w *wrapper) create() error {
 	if err != nil {
 		return err
 	}
-	if hook.Sandbox(f.Annotations()) || !f.HasProcess() {
-		// A pause container runs no agent. Without a process there is no
-		// environment, and the runtime has the word.
-		return nil
+	if !f.HasProcess() {
+		return nil // no environment, and the runtime has the word
 	}
 	p, err := policy.Load(w.load)
 	if err != nil {
@@ -78,6 +75,7 @@ type creation struct {
 	granted  []string
 	id       string
 	bundle   string
+	note     string // for the audit
 }
 
 // inject decides, edits the document, keeps the record and saves.
@@ -94,12 +92,18 @@ func (c *creation) inject() error {
 		return fmt.Errorf("read %s: process.env: %w", f.Path(), err)
 	}
 	c.decision = d
-	if err := c.exposed(); err != nil {
+	if err := hook.RunPrograms(f, v, d); err != nil {
 		return err
+	}
+	if text := hook.Exposed(f, d); text != "" {
+		if v.Strict {
+			return errors.New(text + "; the policy is strict and refuses that")
+		}
+		c.w.log.warn(text)
 	}
 	switch {
 	case v.Mode != policy.ModeEnforce:
-	case needsShim(v, d):
+	case needsShim(v, d) && !hook.Sandbox(f.Annotations()):
 		if err := hook.Inject(f, v, d, shim); err != nil {
 			return fmt.Errorf("change %s: %w", f.Path(), err)
 		}
@@ -123,7 +127,9 @@ func (c *creation) inject() error {
 // needsShim tells whether a container gets the shim. One that had no secret in its
 // environment and keeps none for its agent has nothing that the shim could guard, and
 // stays exactly as it was: its process is PID 1, its capabilities are its own. A
-// strict policy, or one that asks for something of the shim, gets it always.
+// strict policy, or one that asks for something of the shim, gets it always. A pod's
+// pause container never does, as it runs no agent; but who says that it is one
+// may be the pod's author, so that it is scrubbed like any other.
 func needsShim(v *policy.View, d *policy.Decision) bool {
 	return v.Strict || len(d.Removed()) > 0 || len(d.AgentOnly()) > 0 || len(v.Keep) > 0 || v.Redact.Output ||
 		v.Harden.NoNewPrivileges || v.Harden.CoreLimit != nil || v.Harden.DropSysAdmin || v.Harden.Privileged == "refuse"
@@ -176,39 +182,6 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// exposed reports known values in what everybody can read: the arguments stand in
-// /proc/<pid>/cmdline, annotations in the engine's records.
-//
-// report: PleasePrompto/ductor#187, agent-of-empires PR#647, Kuberwastaken/claurst#211, cluesmith/codev#1697
-func (c *creation) exposed() error {
-	f := c.file
-	secrets := c.decision.SecretValues()
-	var places []string
-	look := func(place, text string) {
-		for _, secret := range secrets {
-			if len(secret) >= 8 && strings.Contains(text, secret) {
-				places = append(places, place)
-				return
-			}
-		}
-	}
-	for i, arg := range f.Args() {
-		look(fmt.Sprintf("process.args[%d]", i), arg)
-	}
-	for _, key := range slices.Sorted(maps.Keys(f.Annotations())) {
-		look("annotation "+key, f.Annotations()[key])
-	}
-	if len(places) == 0 {
-		return nil
-	}
-	text := "the value of a secret stands in " + strings.Join(places, ", ") + ", where every process can read it"
-	if c.view.Strict {
-		return errors.New(text + "; the policy is strict and refuses that")
-	}
-	c.w.log.warn(text)
-	return nil
-}
-
 // remember keeps the record, and returns how to take it back. Without a decision
 // there is nothing to compare an exec with; that the container is left alone is
 // remembered all the same.
@@ -252,7 +225,7 @@ func (c *creation) remember(d *policy.Decision, env []string) (func() error, err
 
 func (c *creation) event(action string) *audit.Event {
 	return &audit.Event{
-		Door: door, Action: action, ID: c.id, Profile: c.view.Profile,
+		Door: door, Action: action, ID: c.id, Profile: c.view.Profile, Reason: c.note,
 		Engine: audit.EngineOf(c.file.Annotations()), Image: hook.ImageOf(c.file.Annotations()),
 	}
 }

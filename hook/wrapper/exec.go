@@ -1,6 +1,7 @@
 package wrapper
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 	"github.com/envscrub/envscrub/hook/doc"
 	"github.com/envscrub/envscrub/hook/record"
 	"github.com/envscrub/envscrub/policy"
+	"github.com/envscrub/envscrub/policy/program"
 )
 
 // An execution is one exec.
@@ -36,6 +38,9 @@ func (w *wrapper) exec() error {
 		return err
 	}
 	x.record, err = store.Read(x.id, x.root)
+	if errors.Is(err, fs.ErrNotExist) {
+		x.record, err = store.Read(x.id, "") // a hook's, which is not told the root
+	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -89,7 +94,8 @@ func (x *execution) injected() bool {
 
 // decide filters an environment for a command. Without a record nothing is known to
 // be set on purpose.
-func (x *execution) decide(where string, env []string, command string) ([]string, error) {
+func (x *execution) decide(where string, env, args []string, dir string) ([]string, error) {
+	command := first(args)
 	changed := func(string, string) bool { return false }
 	if x.record != nil {
 		changed = x.record.Changed()
@@ -99,6 +105,9 @@ func (x *execution) decide(where string, env []string, command string) ([]string
 		return nil, fmt.Errorf("read %s: %w", where, err)
 	}
 	x.took = d
+	if err := x.runPrograms(d, args, dir); err != nil {
+		return nil, err
+	}
 	kept := d.Container()
 	if x.record != nil {
 		kept = slices.DeleteFunc(slices.Clone(kept), x.protected(changed, command))
@@ -107,6 +116,25 @@ func (x *execution) decide(where string, env []string, command string) ([]string
 		x.w.log.verbose("removed from exec: " + strings.Join(removed, " "))
 	}
 	return kept, nil
+}
+
+// runPrograms runs the policy's [[hook]] programs over what a process is to get.
+func (x *execution) runPrograms(d *policy.Decision, args []string, dir string) error {
+	if len(x.view.Hooks) == 0 || len(args) == 0 {
+		return nil
+	}
+	r := policy.Request{Purpose: "exec", Command: args[0], Args: args[1:], Dir: dir}
+	if x.record != nil {
+		r.Origin = x.record.Engine
+	}
+	c, err := d.RunHooks(context.Background(), r, program.Runner(x.view, nil))
+	if err != nil {
+		return err
+	}
+	if c.Command != r.Command || !slices.Equal(c.Args, r.Args) || c.Dir != r.Dir {
+		return errors.New("a [[hook]] program changed the command, its arguments or its directory; of an exec it may change the environment only")
+	}
+	return nil
 }
 
 // protected tells of an entry with a value that the container lost under another name.
@@ -134,7 +162,7 @@ func first(args []string) string {
 
 // filter puts the filtered environment into a document.
 func (x *execution) filter(f *doc.File, key string) error {
-	env, err := x.decide(f.Path()+": "+key, f.Env(), first(f.Args()))
+	env, err := x.decide(f.Path()+": "+key, f.Env(), f.Args(), f.Cwd())
 	if err == nil {
 		f.SetEnv(env)
 	}

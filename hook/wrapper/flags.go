@@ -39,14 +39,15 @@ func (x *execution) crunFlags() error {
 	if err != nil {
 		return err
 	}
-	command := x.w.cmd.operand(1)
-	base, err := x.decide(f.Path()+": process.env", f.Env(), command)
+	args := x.w.cmd.args.operandsOf(x.w.cmd.words)[1:]
+	dir := x.w.cmd.args.get("cwd")
+	base, err := x.decide(f.Path()+": process.env", f.Env(), args, dir)
 	if err != nil {
 		return err
 	}
 	f.SetEnv(base)
 	if given := x.w.cmd.args.all("env"); len(given) > 0 {
-		env, err := x.decide("the option --env", given, command)
+		env, err := x.decide("the option --env", given, args, dir)
 		if err != nil {
 			return err
 		}
@@ -82,7 +83,7 @@ func (x *execution) runcFlags() error {
 	if err := x.apply(f); err != nil {
 		return fmt.Errorf("read the options of exec: %w", err)
 	}
-	env, err := x.decide(config.Path()+": process.env", f.Env(), first(f.Args()))
+	env, err := x.decide(config.Path()+": process.env", f.Env(), f.Args(), f.Cwd())
 	if err != nil {
 		return err
 	}
@@ -115,11 +116,7 @@ func (x *execution) bundle() (string, error) {
 // apply changes a process as runc does by its options.
 func (x *execution) apply(f *doc.File) error {
 	cmd := x.w.cmd
-	var args []string
-	for _, at := range cmd.args.operands[1:] {
-		args = append(args, cmd.words[at])
-	}
-	f.SetArgs(args)
+	f.SetArgs(cmd.args.operandsOf(cmd.words)[1:])
 	for option, key := range map[string]string{"cwd": "cwd", "apparmor": "apparmorProfile", "process-label": "selinuxLabel"} {
 		if s := cmd.args.get(option); s != "" {
 			f.SetProcess(key, doc.Quote(s))
