@@ -17,11 +17,16 @@ var overrides = []struct{ ask, annotation, variable string }{
 	{"disable", "io.envscrub.disable", "ENVSCRUB_DISABLE"},
 }
 
-// ViewOf chooses the policy for a container, what it asks for itself included.
+// ViewOf chooses the policy for a container, what it asks for itself included: see ViewFor.
+func ViewOf(p *policy.Policy, f *doc.File, id string) (v *policy.View, granted, refused []string, err error) {
+	return ViewFor(p, SubjectOf(f, id), f.Env())
+}
+
+// ViewFor chooses the policy for a subject with an environment, what it asks for
+// itself by its annotations and variables included.
 // granted and refused name the variables that it asked for by those that it gets and does
 // not; an override that the policy does not permit is among the refused.
-func ViewOf(p *policy.Policy, f *doc.File, id string) (v *policy.View, granted, refused []string, err error) {
-	s := SubjectOf(f, id)
+func ViewFor(p *policy.Policy, s policy.Subject, env []string) (v *policy.View, granted, refused []string, err error) {
 	if v, err = p.For(s); err != nil {
 		return nil, nil, nil, err
 	}
@@ -32,12 +37,12 @@ func ViewOf(p *policy.Policy, f *doc.File, id string) (v *policy.View, granted, 
 	asked, disable := false, false
 	for _, o := range overrides {
 		value, source := "", ""
-		if a, ok := f.Annotations()[o.annotation]; ok && (o.ask == "allow" || permitted(o.annotation)) {
+		if a, ok := s.Annotations[o.annotation]; ok && (o.ask == "allow" || permitted(o.annotation)) {
 			value, source = a, o.annotation
 		} else if ok {
 			refused = append(refused, o.annotation)
 		}
-		if e, ok := variable(f.Env(), o.variable); ok {
+		if e, ok := variable(env, o.variable); ok {
 			if permitted(o.variable) && source == "" {
 				value, source = e, o.variable
 			} else if !permitted(o.variable) {

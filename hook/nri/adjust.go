@@ -3,7 +3,6 @@ package nri
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/containerd/nri/pkg/api"
@@ -13,10 +12,6 @@ import (
 	"github.com/envscrub/envscrub/hook/doc"
 	"github.com/envscrub/envscrub/policy"
 )
-
-func userOf(c *api.Container) string {
-	return strconv.FormatUint(uint64(c.GetUser().GetUid()), 10)
-}
 
 // withoutControl is the environment without our own variables, which no image
 // and no pod may set.
@@ -30,7 +25,7 @@ func withoutControl(env []string) []string {
 	return out
 }
 
-// errNotByNRI ends the message of what the runtime wrapper can do and NRI cannot.
+// useRuntime ends the message of what the runtime wrapper can do and NRI cannot.
 const useRuntime = "; NRI writes it into the engine's record, where every exec sees it: use the runtime handler (runtimeClassName: envscrub)"
 
 // orderFor is the shim's order, or an error where it would carry what only the
@@ -60,6 +55,14 @@ func adjustment(c *api.Container, v *policy.View, d *policy.Decision, shim strin
 	a := &api.ContainerAdjustment{}
 	if err := adjustEnv(a, c.GetEnv(), d, o); err != nil {
 		return nil, err
+	}
+	if len(o.Remove) == 0 && !needsShim(v, d) {
+		return a, nil
+	}
+	for _, e := range o.Environ() {
+		name, value, _ := strings.Cut(e, "=")
+		a.RemoveEnv(name)
+		a.AddEnv(name, value)
 	}
 	mounts := make([]doc.Mount, 0, len(c.GetMounts()))
 	for _, m := range c.GetMounts() {
@@ -132,12 +135,14 @@ func adjustEnv(a *api.ContainerAdjustment, env []string, d *policy.Decision, o *
 			}
 		}
 	}
-	for _, e := range o.Environ() {
-		name, value, _ := strings.Cut(e, "=")
-		a.RemoveEnv(name)
-		a.AddEnv(name, value)
-	}
 	return nil
+}
+
+// needsShim tells whether the environment alone does not do it: a container without
+// a secret stays as it was, as at the wrapper.
+func needsShim(v *policy.View, d *policy.Decision) bool {
+	return v.Strict || len(d.Removed()) > 0 || v.Harden.NoNewPrivileges || v.Harden.CoreLimit != nil ||
+		v.Harden.DropSysAdmin || v.Harden.Privileged == "refuse"
 }
 
 func isOrder(name string) bool {

@@ -15,8 +15,7 @@ import (
 // created is what the plugin remembers of a container between its creation and
 // the validation of all plugins' adjustments.
 type created struct {
-	mount *api.Mount
-	args  []string
+	mount *api.Mount // nil: there is no shim
 	view  *policy.View
 	env   []string // as it was when we decided; holds values, never logged
 }
@@ -49,6 +48,9 @@ func result(c *api.Container, a *api.ContainerAdjustment) (env, args []string) {
 // still be what is started, and nothing may be back that the policy takes away.
 func (w *created) check(c *api.Container, a *api.ContainerAdjustment) error {
 	env, args := result(c, a)
+	if w.mount == nil {
+		return w.credentials(env)
+	}
 	if len(args) == 0 || args[0] != w.mount.GetDestination() {
 		return errors.New("another NRI plugin replaced the command, so that the shim would not run; give it a lower index than envscrub's")
 	}
@@ -58,9 +60,11 @@ func (w *created) check(c *api.Container, a *api.ContainerAdjustment) error {
 	if !mounted {
 		return errors.New("another NRI plugin took the shim's mount away")
 	}
-	if w.view.Mode != policy.ModeEnforce {
-		return nil
-	}
+	return w.credentials(env)
+}
+
+// credentials refuses what the policy takes away and is there all the same.
+func (w *created) credentials(env []string) error {
 	// Judged together with what was there before, so that a copy of a removed
 	// value under a new name is seen.
 	before := make(map[string]bool, len(w.env))
@@ -96,12 +100,20 @@ func (w *created) check(c *api.Container, a *api.ContainerAdjustment) error {
 
 // started checks what the engine made of our adjustment: by its own record, when
 // the container is started.
-func started(c *api.Container) error {
+func started(c *api.Container, v *policy.View) error {
 	o, rest, err := order.FromEnviron(c.GetEnv())
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case o == nil:
+	}
+	if o == nil {
+		// Fine if there was nothing to do for us.
+		d, err := v.Decide(rest)
+		if err != nil {
+			return err
+		}
+		if !needsShim(v, d) {
+			return nil
+		}
 		return errors.New("was created while envscrub-nri was not connected; delete it, so that it is created anew")
 	}
 	kept := map[string]bool{}

@@ -10,8 +10,10 @@
 //
 // Selected are pods with an annotation io.envscrub.*, and those that the policy's
 // [nri] table names: namespace one of `namespaces` (none: every one) and all labels
-// of `selector`. Pause containers are left alone. Profiles that match a user's name
-// match by number here: a plugin does not see the container's passwd file.
+// of `selector`. Pause containers are left alone, and so is a container without a
+// secret. Annotations are honoured as at every door, as far as `overrides` goes.
+// Profiles that match a user's name match by number here: a plugin does not see the
+// container's passwd file.
 //
 // What NRI cannot do, so that fail closed does not hold here as it does in the
 // runtime wrapper:

@@ -328,12 +328,10 @@ func TestSelection(t *testing.T) {
 		{"annotation", func(p *api.PodSandbox, _ *api.Container) {
 			p.Namespace, p.Annotations = "web", map[string]string{"io.envscrub.ask": "1"}
 		}, true},
-		{"pause container of containerd", func(_ *api.PodSandbox, c *api.Container) {
+		{"pause container", func(p *api.PodSandbox, c *api.Container) { c.Id, c.PodSandboxId = p.Id, p.Id }, false},
+		{"a container that says so", func(_ *api.PodSandbox, c *api.Container) {
 			c.Annotations = map[string]string{"io.kubernetes.cri.container-type": "sandbox"}
-		}, false},
-		{"pause container of CRI-O", func(_ *api.PodSandbox, c *api.Container) {
-			c.Annotations = map[string]string{"io.kubernetes.cri-o.ContainerType": "sandbox"}
-		}, false},
+		}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			pod, c := agent()
@@ -426,7 +424,7 @@ func TestRefusals(t *testing.T) {
 		{"malformed entry", "", "environment", func(_ *api.PodSandbox, c *api.Container) { c.Env = append(c.Env, "NOEQUALS") }},
 		{"dash", "set = { MODEL = \"x\" }\ndeny = [\"-X\"]\n", "dash", func(_ *api.PodSandbox, c *api.Container) { c.Env = append(c.Env, "-X=1") }},
 		{"no command", "", "no command", func(_ *api.PodSandbox, c *api.Container) { c.Args = nil }},
-		{"strict and a secret in the arguments", "strict = true\n", "argument 2", func(_ *api.PodSandbox, c *api.Container) {
+		{"strict and a secret in the arguments", "strict = true\n", "process.args[2]", func(_ *api.PodSandbox, c *api.Container) {
 			c.Args = []string{"sh", "-c", "export K=" + secret + "; agent"}
 		}},
 	} {
@@ -575,15 +573,90 @@ func TestEngineThatIgnoresUs(t *testing.T) {
 }
 
 func TestObserveAndOff(t *testing.T) {
+	for _, mode := range []string{"observe", "off"} {
+		e := newEngine(t, "")
+		_, log := connect(t, e, policyFor(t, "mode = \""+mode+"\"\n"+forAgents), nil)
+		pod, c := agent()
+		before := slices.Clone(c.Env)
+		spec, err := e.create(t, pod, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(spec.Process.Env, before) || spec.Process.Args[0] != "sh" {
+			t.Errorf("%s changed the container: %q", mode, spec.Process.Args)
+		}
+		if err := e.StartContainer(t.Context(), &api.StartContainerRequest{Pod: pod, Container: c}); err != nil {
+			t.Error(err)
+		}
+		noValue(t, "the log", log.String())
+	}
+}
+
+func TestNothingToDoForTheShim(t *testing.T) {
 	e := newEngine(t, "")
-	connect(t, e, policyFor(t, "mode = \"observe\"\n"+forAgents+"[harden]\ndumpable = \"off\"\n[profile.none]\nmode = \"off\"\nmatch = { command = [\"true\"] }\n"), nil)
+	connect(t, e, policyFor(t, forAgents), nil)
+	pod, c := agent()
+	c.Env = []string{"PATH=/bin", "HOME=/root"}
+	spec, err := e.create(t, pod, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec.Process.Args[0] != "sh" || len(spec.Process.Env) != 2 {
+		t.Errorf("%q %q", spec.Process.Args, spec.Process.Env)
+	}
+	if err := e.StartContainer(t.Context(), &api.StartContainerRequest{Pod: pod, Container: c}); err != nil {
+		t.Error(err)
+	}
+}
+
+// What a pod asks for counts as far as the policy's overrides go.
+func TestAnnotations(t *testing.T) {
+	for _, tc := range []struct {
+		name, overrides string
+		annotations     map[string]string
+		kept            bool // GH_TOKEN
+		handled         bool
+	}{
+		{"allow, permitted", `["GH_TOKEN"]`, map[string]string{"io.envscrub.allow": "GH_TOKEN"}, true, true},
+		{"allow, not permitted", `[]`, map[string]string{"io.envscrub.allow": "GH_TOKEN"}, false, true},
+		{"disable, permitted", `["io.envscrub.disable"]`, map[string]string{"io.envscrub.disable": "true"}, true, false},
+		{"disable, not permitted", `[]`, map[string]string{"io.envscrub.disable": "true"}, false, true},
+		{"profile", `["io.envscrub.profile"]`, map[string]string{"io.envscrub.profile": "gh"}, true, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			e := newEngine(t, "")
+			connect(t, e, policyFor(t, "overrides = "+tc.overrides+"\n[profile.gh]\nallow = [\"GH_TOKEN\"]\n"), nil)
+			pod, c := agent()
+			pod.Annotations = tc.annotations
+			c.Env = append(c.Env, "GH_TOKEN=made-up-0123456789")
+			spec, err := e.create(t, pod, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := envOf(spec)["GH_TOKEN"] != ""; got != tc.kept {
+				t.Errorf("GH_TOKEN kept: %v, want %v", got, tc.kept)
+			}
+			if got := spec.Process.Args[0] != "sh"; got != tc.handled {
+				t.Errorf("handled: %v, want %v", got, tc.handled)
+			}
+		})
+	}
+}
+
+// The policy's programs run here as at every door.
+func TestPrograms(t *testing.T) {
+	dir := t.TempDir()
+	hookProgram := filepath.Join(dir, "hook")
+	rig.Write(t, hookProgram, "#!/bin/sh\nsed 's/\"MODEL\":\"gpt\"/\"MODEL\":\"changed\"/; s/MODEL=gpt/MODEL=changed/'\n", 0o755)
+	e := newEngine(t, "")
+	connect(t, e, policyFor(t, forAgents+"[[hook]]\ncommand = [\""+hookProgram+"\"]\n"), nil)
 	pod, c := agent()
 	spec, err := e.create(t, pod, c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := envOf(spec)["OPENAI_API_KEY"]; got != secret {
-		t.Error("observe took a variable away")
+	if got := envOf(spec)["MODEL"]; got != "changed" {
+		t.Errorf("MODEL=%q", got)
 	}
 }
 

@@ -83,7 +83,7 @@ func (p *Plugin) timeLimit() time.Duration {
 // Synchronize implements stub.SynchronizeInterface: it names the containers that
 // slipped through while we were away.
 func (p *Plugin) Synchronize(_ context.Context, pods []*api.PodSandbox, containers []*api.Container) ([]*api.ContainerUpdate, error) {
-	base, err := p.base()
+	pol, err := policy.Load(policy.LoadOptions{Files: p.Policies})
 	if err != nil {
 		// Creations will fail with this error; the engine has to stay connected for that.
 		p.Log.Error(err)
@@ -95,27 +95,26 @@ func (p *Plugin) Synchronize(_ context.Context, pods []*api.PodSandbox, containe
 	}
 	for _, c := range containers {
 		pod := byID[c.GetPodSandboxId()]
-		if pod == nil || !selected(base, pod, c) {
+		if pod == nil {
 			continue
 		}
-		if err := started(c); err != nil {
+		if err := p.verify(pol, pod, c); err != nil {
 			p.Log.Warnf("%s: container %s: %v", podName(pod), c.GetName(), err)
 		}
 	}
 	return nil, nil
 }
 
-// base is the [nri] table of the policy without a profile.
-func (p *Plugin) base() (policy.NRI, error) {
-	pol, err := policy.Load(policy.LoadOptions{Files: p.Policies})
+// verify holds the engine's record of a container against the policy.
+func (p *Plugin) verify(pol *policy.Policy, pod *api.PodSandbox, c *api.Container) error {
+	v, _, _, err := hook.ViewFor(pol, subject(pod, c), c.GetEnv())
 	if err != nil {
-		return policy.NRI{}, err
+		return err
 	}
-	v, err := pol.For(policy.Subject{})
-	if err != nil {
-		return policy.NRI{}, err
+	if v.Mode != policy.ModeEnforce || !selected(v.NRI, pod, c) {
+		return nil
 	}
-	return v.NRI, nil
+	return started(c, v)
 }
 
 func podName(pod *api.PodSandbox) string { return pod.GetNamespace() + "/" + pod.GetName() }
@@ -180,12 +179,15 @@ func (p *Plugin) create(pod *api.PodSandbox, c *api.Container) (*api.ContainerAd
 	if err != nil {
 		return nil, err
 	}
-	v, err := pol.For(subject(pod, c))
+	v, _, refused, err := hook.ViewFor(pol, subject(pod, c), c.GetEnv())
 	if err != nil {
 		return nil, err
 	}
 	if !selected(v.NRI, pod, c) {
 		return nil, nil
+	}
+	for _, name := range refused {
+		p.Log.Warnf("%s: container %s asks for %s, which the policy's overrides do not name; it is not honoured", podName(pod), c.GetName(), name)
 	}
 	if p.slow != nil {
 		p.slow()
@@ -212,13 +214,21 @@ func (p *Plugin) create(pod *api.PodSandbox, c *api.Container) (*api.ContainerAd
 }
 
 func (p *Plugin) prepare(pod *api.PodSandbox, c *api.Container, v *policy.View, d *policy.Decision, env []string) (*api.ContainerAdjustment, error) {
-	if v.Mode == policy.ModeEnforce {
-		if arg := secretArgument(c.GetArgs(), d.SecretValues()); arg >= 0 {
-			if v.Strict {
-				return nil, fmt.Errorf("argument %d holds a secret value, which everybody in the container can read; strict refuses that", arg)
-			}
-			p.Log.Warnf("%s: container %s: argument %d holds a secret value, which everybody in the container can read", podName(pod), c.GetName(), arg)
+	f, err := document(pod, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := hook.RunPrograms(f, v, d); err != nil {
+		return nil, err
+	}
+	if text := hook.Exposed(f, d); text != "" {
+		if v.Strict {
+			return nil, errors.New(text + "; the policy is strict and refuses that")
 		}
+		p.Log.Warnf("%s: container %s: %s", podName(pod), c.GetName(), text)
+	}
+	if v.Mode != policy.ModeEnforce {
+		return nil, p.keep(pod, c, v, d, env)
 	}
 	shim, err := hook.FindShim(v)
 	if err != nil {
@@ -236,21 +246,12 @@ func (p *Plugin) prepare(pod *api.PodSandbox, c *api.Container, v *policy.View, 
 	if p.pending == nil {
 		p.pending = map[string]*created{}
 	}
-	p.pending[c.GetId()] = &created{mount: a.GetMounts()[0], args: a.GetArgs(), view: v, env: env}
-	return a, nil
-}
-
-// secretArgument is the index of the first argument that holds a secret, or -1.
-func secretArgument(args, secrets []string) int {
-	const shortest = 8 // below, a value is a word that may stand anywhere
-	for i, arg := range args {
-		for _, s := range secrets {
-			if len(s) >= shortest && strings.Contains(arg, s) {
-				return i
-			}
-		}
+	w := &created{view: v, env: env}
+	if m := a.GetMounts(); len(m) > 0 {
+		w.mount = m[0]
 	}
-	return -1
+	p.pending[c.GetId()] = w
+	return a, nil
 }
 
 // keep writes what was done where status finds it.
@@ -337,11 +338,11 @@ func (p *Plugin) unseen(pod *api.PodSandbox, c *api.Container) error {
 	if err != nil {
 		return err
 	}
-	v, err := pol.For(subject(pod, c))
+	v, _, _, err := hook.ViewFor(pol, subject(pod, c), c.GetEnv())
 	if err != nil {
 		return err
 	}
-	if v.Mode != policy.ModeOff && selected(v.NRI, pod, c) {
+	if v.Mode == policy.ModeEnforce && selected(v.NRI, pod, c) {
 		return errors.New("the engine did not wait for envscrub's adjustment")
 	}
 	return nil
@@ -365,11 +366,7 @@ func (p *Plugin) StartContainer(ctx context.Context, pod *api.PodSandbox, c *api
 		if err != nil {
 			return struct{}{}, err
 		}
-		v, err := pol.For(subject(pod, c))
-		if err != nil || v.Mode != policy.ModeEnforce || !selected(v.NRI, pod, c) {
-			return struct{}{}, err
-		}
-		return struct{}{}, started(c)
+		return struct{}{}, p.verify(pol, pod, c)
 	})
 	if err != nil {
 		err = refusal(pod, c, err)

@@ -1,6 +1,8 @@
 package nri
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
 	"strings"
 
@@ -8,6 +10,7 @@ import (
 	"github.com/gobwas/glob"
 
 	"github.com/envscrub/envscrub/hook"
+	"github.com/envscrub/envscrub/hook/doc"
 	"github.com/envscrub/envscrub/policy"
 )
 
@@ -32,15 +35,30 @@ func subject(pod *api.PodSandbox, c *api.Container) policy.Subject {
 	return policy.Subject{
 		ContainerID: c.GetId(),
 		Image:       image,
-		User:        userOf(c),
+		User:        fmt.Sprintf("%d:%d", c.GetUser().GetUid(), c.GetUser().GetGid()),
 		Args:        c.GetArgs(),
 		Annotations: all,
 	}
 }
 
+// document is the container as the part of a config.json that NRI shows, for what
+// the doors do alike with one.
+func document(pod *api.PodSandbox, c *api.Container) (*doc.File, error) {
+	data, err := json.Marshal(map[string]any{
+		"process":     map[string]any{"args": c.GetArgs(), "env": c.GetEnv(), "cwd": "/"},
+		"annotations": annotations(pod, c),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return doc.Parse(data)
+}
+
 // selected tells whether the policy is for this pod's containers.
 func selected(n policy.NRI, pod *api.PodSandbox, c *api.Container) bool {
-	if hook.Sandbox(c.GetAnnotations()) {
+	// The pause container has its pod's id. Its annotations would say it too, and so
+	// could the pod's author.
+	if c.GetId() == pod.GetId() {
 		return false
 	}
 	for key := range pod.GetAnnotations() {
