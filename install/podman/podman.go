@@ -2,6 +2,7 @@ package podman
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -78,7 +79,11 @@ func (e Engine) Install(o install.Options) (install.Report, error) {
 	r.Changes = p.Changes()
 	if o.Root == "" && !o.DryRun {
 		if err := verifyEffective(o, r.Via); err != nil {
-			return r, err
+			// Registered where nobody reads it is worse than not at all: it looks done.
+			back := o
+			back.Via, back.Force = r.Via, true
+			_, undo := e.Uninstall(back)
+			return r, errors.Join(err, undo)
 		}
 	}
 	return r, nil

@@ -270,3 +270,19 @@ func TestStatusNamesMissingDirectory(t *testing.T) {
 		t.Errorf("problems %+v", s.Problems)
 	}
 }
+
+// No text of a containers.conf makes the reader fall over.
+func FuzzConf(f *testing.F) {
+	for _, s := range []string{
+		"[engine]\nhooks_dir = [\"/a\", {append=true}]\n", "[engine]\nhooks_dir = 1\n", "engine = 1\n", "[engine.runtimes]\nx = [1]\n",
+		"[engine]\nruntime = \"crun\"\nruntime_supports_json = [[\"x\"]]\n",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c := &conf{runtimes: map[string][]string{}, hooksDirs: []string{systemHooks}}
+		if err := c.merge("x.conf", data); err != nil && strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v", data, err)
+		}
+	})
+}

@@ -129,7 +129,7 @@ func verifyEffective(o install.Options, via string) error {
 		return nil // another version's help text
 	}
 	if dirs := strings.Split(string(m[1]), ","); !slices.Contains(dirs, ownHooksDir(o)) {
-		return fmt.Errorf("podman does not read %s: its hooks_dir is %s; another configuration file comes after ours", ownHooksDir(o), strings.Join(dirs, ", "))
+		return fmt.Errorf("podman does not read %s: its hooks_dir is %s; some configuration comes after ours", ownHooksDir(o), strings.Join(dirs, ", "))
 	}
 	return nil
 }
