@@ -140,6 +140,10 @@ func receiveThroughPipe(im *image) (*job, *failure) {
 	if errno := setName(order.Ready(p[1])); errno != 0 {
 		return nil, refuse("say that the shim is ready: ", errno.Error())
 	}
+	// The lifter watches this very file: its closing is what wakes it.
+	if fd, errno := open(im.execfn, syscall.O_RDONLY|syscall.O_CLOEXEC); errno == 0 {
+		closeFD(fd)
+	}
 	text, until := make([]byte, 0, 8192), now()+orderTime*1e6
 	for !order.Complete(text) {
 		if !waitReadable(p[0], (until-now())/1e6) {
