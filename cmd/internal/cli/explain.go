@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/envscrub/envscrub/hook"
 	"github.com/envscrub/envscrub/policy"
 )
 
@@ -72,6 +73,9 @@ ENVSCRUB_ALLOW (names separated by commas) is added to the policy's allow list.`
 				all = append(all, e)
 			}
 			for _, e := range all {
+				for _, name := range e.refused {
+					a.note("%s: asks for %s, which the policy's overrides do not permit", e.name, name)
+				}
 				for _, v := range e.decision.Variables {
 					if v.Note != "" {
 						a.note("%s: %s", v.Name, v.Note)
@@ -93,19 +97,24 @@ type explained struct {
 	target
 	view     *policy.View
 	decision *policy.Decision
+	refused  []string // what the container asks for and does not get
 }
 
 func explain(flags *policyFlags, loaded *policy.Policy, t target) (explained, error) {
 	t.subject.Grant = append(t.subject.Grant, allowed(os.LookupEnv)...)
-	view, err := flags.view(loaded, t.subject)
+	e := explained{target: t}
+	var err error
+	if t.container && flags.profile == "" {
+		// As the doors do: what the container asks for itself counts, where the policy permits it.
+		e.view, _, e.refused, err = hook.ViewFor(loaded, flags.apply(t.subject), t.env)
+	} else {
+		e.view, err = flags.view(loaded, t.subject)
+	}
 	if err != nil {
 		return explained{}, err
 	}
-	decision, err := view.Decide(t.env)
-	if err != nil {
-		return explained{}, err
-	}
-	return explained{target: t, view: view, decision: decision}, nil
+	e.decision, err = e.view.Decide(t.env)
+	return e, err
 }
 
 func writeTable(w io.Writer, all []explained) error {

@@ -18,6 +18,8 @@ type target struct {
 	// health is the command of the health check: like the arguments, everybody may
 	// read it in /proc, and engines publish it.
 	health []string
+	// container: it is one's environment, or meant for one, and may ask for overrides.
+	container bool
 }
 
 // inspected is what docker inspect, podman inspect (of containers and images)
@@ -78,7 +80,7 @@ func parseInspect(data []byte) ([]target, error) {
 	}
 	if err := json.Unmarshal(data, &list); err != nil {
 		if s, ok := errors.AsType[*json.SyntaxError](err); ok {
-			return nil, fmt.Errorf("not JSON (at byte %d); expected the output of docker inspect or podman inspect", s.Offset)
+			return nil, fmt.Errorf("not JSON (at byte %d); expected the output of docker inspect or podman inspect (for an env file: --env-file -)", s.Offset)
 		}
 		if s, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			// Its own message would show the value.
@@ -95,6 +97,7 @@ func parseInspect(data []byte) ([]target, error) {
 		if !ok {
 			return nil, fmt.Errorf("entry %d has no environment (Config.Env); expected the output of docker inspect or podman inspect of a container or an image", i+1)
 		}
+		t.container = true
 		out = append(out, t)
 	}
 	return out, nil

@@ -32,8 +32,13 @@ func (p *policyFlags) load() (*policy.Policy, error) {
 	return policy.Load(policy.LoadOptions{Files: p.files, User: os.Geteuid() != 0, Lookup: os.LookupEnv})
 }
 
-// view is the policy for subject; what the command line says about it wins.
+// view is the policy for subject.
 func (p *policyFlags) view(loaded *policy.Policy, subject policy.Subject) (*policy.View, error) {
+	return loaded.For(p.apply(subject))
+}
+
+// apply lets what the command line says about a subject win.
+func (p *policyFlags) apply(subject policy.Subject) policy.Subject {
 	if p.profile != "" {
 		subject.Profile = p.profile
 	}
@@ -43,7 +48,7 @@ func (p *policyFlags) view(loaded *policy.Policy, subject policy.Subject) (*poli
 	if p.image != "" {
 		subject.Image = p.image
 	}
-	return loaded.For(subject)
+	return subject
 }
 
 // allowed are the names of ENVSCRUB_ALLOW, separated by commas.

@@ -60,6 +60,13 @@ by NUL bytes. It holds the kept variables WITH THEIR VALUES, without those of th
 			if err != nil {
 				return refused(err)
 			}
+			if holds(args, d.SecretValues()) {
+				const what = "the value of a secret stands in the command's arguments, where everybody on the host can read it"
+				if view.Strict {
+					return refused(errors.New(what))
+				}
+				a.note("%s", what)
+			}
 			args, err = runHooks(cmd.Context(), view, d, args)
 			if err != nil {
 				return refused(err)

@@ -50,13 +50,13 @@ func (s *sourceFlags) targets(a *app) ([]target, error) {
 		for _, line := range skipped {
 			a.note("%s: line %d: a bare name that the current environment does not have; Docker leaves it out", s.envFile, line)
 		}
-		return []target{{name: s.envFile, env: env}}, nil
+		return []target{{name: s.envFile, env: env, container: true}}, nil
 	case s.environ != "":
 		data, err := a.readAll(s.environ)
 		if err != nil {
 			return nil, err
 		}
-		return []target{{name: s.environ, env: parseEnviron(data)}}, nil
+		return []target{{name: s.environ, env: parseEnviron(data), container: true}}, nil
 	case s.bundle != "":
 		return bundleTarget(s.bundle)
 	case s.inspect != "":
@@ -97,7 +97,7 @@ func bundleTarget(dir string) ([]target, error) {
 	if !f.HasProcess() {
 		return nil, fmt.Errorf("%s: process: absent; a container without a process has no environment", f.Path())
 	}
-	return []target{{name: dir, env: f.Env(), subject: hook.SubjectOf(f, filepath.Base(abs))}}, nil
+	return []target{{name: dir, env: f.Env(), subject: hook.SubjectOf(f, filepath.Base(abs)), container: true}}, nil
 }
 
 // piped reports whether somebody gave us standard input on purpose: a pipe or a
