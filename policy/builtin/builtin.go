@@ -7,9 +7,12 @@ type Group struct {
 
 	// Exact names are rule 1: no value is looked at, and no allow beats them.
 	Exact []string
-	// Names are rule 3: no value is looked at, an allow beats them.
+	// Names are rule 3: no value is looked at, but that the file name of a
+	// database is no connection string; an allow beats them.
 	Names []string
-	// Globs are rule 3: they spare values that cannot be a credential.
+	// Globs are rule 3: they spare values that cannot be a credential. In the
+	// deny groups they name the judgements by words, each of which takes at least
+	// what its glob says where the value could be one.
 	Globs []string
 
 	// Off says that the group does nothing until a policy turns it on.

@@ -113,3 +113,20 @@ var kindLengths = [26]uint32{
 	't' - 'a': 0x70,
 	'w' - 'a': 0x188,
 }
+
+// longEnds has for each last letter the letters before it at the end of the words
+// that longEnd knows, as a set of their low five bits.
+var longEnds = [26]uint32{
+	'c' - 'a': 0x200,
+	'd' - 'a': 0x840000,
+	'e' - 'a': 0x80010,
+	'g' - 'a': 0x4000,
+	'h' - 'a': 0x100000,
+	'l' - 'a': 0x2,
+	'n' - 'a': 0x20,
+	'r' - 'a': 0x100000,
+	's' - 'a': 0x2185010,
+	't' - 'a': 0x20,
+	'w' - 'a': 0x10000,
+	'y' - 'a': 0x20,
+}

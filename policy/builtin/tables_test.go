@@ -102,3 +102,15 @@ func TestKindLengths(t *testing.T) {
 		}
 	}
 }
+
+// longEnds lets every word through that longEnd knows.
+func TestLongEnds(t *testing.T) {
+	for _, word := range []string{
+		"password", "passwd", "pwd", "passphrase", "passcode", "token", "secret", "credential", "credentials", "creds", "passwords", "apikeys", "tokens", "secrets",
+		"pass", "mnemonic", "basicauth", "connstr", "connstring", "apikey", "secretkey", "pw",
+	} {
+		if longEnd([]byte("my"+word)) == kNone {
+			t.Errorf("my%s is not seen", word)
+		}
+	}
+}

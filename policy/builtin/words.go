@@ -179,7 +179,10 @@ func (w *words) side(i int) wordClass {
 // longEnd finds the words that are long enough to be meant even when they are
 // written together with the one before them.
 func longEnd(b []byte) wordClass {
-	if len(b) < 6 {
+	if len(b) < 4 {
+		return kNone
+	}
+	if last, before := b[len(b)-1]-'a', b[len(b)-2]; last >= 26 || longEnds[last]>>(before&31)&1 == 0 {
 		return kNone
 	}
 	end := func(s string) bool { return len(b) >= len(s) && string(b[len(b)-len(s):]) == s }
