@@ -2,6 +2,7 @@ package policy
 
 import (
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -130,7 +131,7 @@ func (v *View) decide(env []string, changed func(name, value string) bool, comma
 	if exec {
 		grants, trusted = v.grants(command)
 	}
-	needles := v.byName(w, grants, trusted, changed)
+	needles := withoutNames(w, v.byName(w, grants, trusted, changed))
 	for i := range v.layer.known {
 		if r := reachOf(v.layer.known[i].value); r != reachNone {
 			// What the operator calls a secret is one, also when it looks like a path.
@@ -248,6 +249,31 @@ func (v *View) byName(w []verdict, grants *matcher, trusted bool, changed func(n
 		}
 	}
 	return needles
+}
+
+// withoutNames leaves out the words that also stand as the name of a user, a database or a host: where wordpress is user,
+// database and password at once, the password is no secret, and without the others the program fails.
+func withoutNames(w []verdict, needles []needle) []needle {
+	if !slices.ContainsFunc(needles, func(n needle) bool { return n.reach == reachBounded }) {
+		return needles
+	}
+	public := make(map[string]bool)
+	for i := range w {
+		if x := &w[i]; x.pending && !x.explicit && !x.shaped && saysWho(x.name()) {
+			public[x.value()] = true
+		}
+	}
+	return slices.DeleteFunc(needles, func(n needle) bool { return n.reach == reachBounded && public[n.text] })
+}
+
+// saysWho says whether a variable holds, by the end of its name, who or where rather than what opens.
+func saysWho(name string) bool {
+	for _, end := range [...]string{"USER", "USERNAME", "NAME", "DB", "DATABASE", "SCHEMA", "HOST"} {
+		if len(name) >= len(end) && sameFold(name[len(name)-len(end):], end) {
+			return true
+		}
+	}
+	return false
 }
 
 // needles adds the values of a variable that is taken away, those of its earlier duplicates and the passwords of

@@ -155,6 +155,19 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// The same word as user, database and password is no secret; a generated value is one, whatever the variable is called.
+func TestNamesAsPasswords(t *testing.T) {
+	v := mustView(t, "", Subject{})
+	d := mustDecide(t, v, "WORDPRESS_DB_USER=wordpress", "WORDPRESS_DB_PASSWORD=wordpress", "WORDPRESS_DB_NAME=wordpress", "SITE=wordpress")
+	if got := names(d.Container()); got != "WORDPRESS_DB_USER WORDPRESS_DB_NAME SITE" {
+		t.Error(got)
+	}
+	d = mustDecide(t, v, "DB_USER="+key, "DB_PASSWORD="+key)
+	if got := names(d.Container()); got != "" {
+		t.Error(got)
+	}
+}
+
 // parity: V6; report: gemini-cli#15349
 func TestSecretValues(t *testing.T) {
 	t.Setenv("KNOWN", key)

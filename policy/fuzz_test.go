@@ -130,6 +130,9 @@ func FuzzDecide(f *testing.F) {
 					continue
 				}
 				r := reachOf(secret)
+				if r == reachBounded {
+					continue // may be the name of somebody
+				}
 				if r != reachNone && value == secret || r == reachAny && strings.Contains(value, secret) {
 					t.Errorf("entry %d, %q, has the value of the removed %q", i, name, n)
 				}

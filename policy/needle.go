@@ -36,7 +36,8 @@ const (
 //     everybody knows is no secret, and "postgres" is the name of half of all databases;
 //   - a path, a URL without a password, a host with a port: whole. Removing KUBECONFIG must not remove HOME;
 //   - a word, a number, a slug of words (us-east-1, my-project): inside another value only between delimiters such
-//     as in "password=word" or "://user:word@": none of letters, digits and "._-/" may touch it;
+//     as in "password=word" or "://user:word@": none of letters, digits and "._-/" may touch it. If a variable such as
+//     DB_USER has the same value, not at all;
 //   - anything else, which is what generated secrets look like: anywhere.
 func reachOf(value string) reach {
 	switch {
