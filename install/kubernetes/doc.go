@@ -11,6 +11,13 @@
 // manifests/ is a kustomization and envscrub.yaml the same as one file. nri/ is
 // the kustomization for the NRI plugin, to be added to it.
 //
+// SELinux: containers may execute the shim only under a label of theirs, so the
+// installer and the packages give it container_ro_file_t. AppArmor: the engines'
+// default profile (cri-containerd.apparmor.d, crio-default) lets a container execute
+// every file that it can read, and trace processes under the same profile, which is
+// all that the shim does; it could not be tried here. The installer itself runs
+// unconfined, because that profile forbids signals to processes of the node.
+//
 // Non-goals: building and pushing the image (Containerfile), admission for
 // anything but pods.
 //

@@ -429,6 +429,24 @@ func TestInstaller(t *testing.T) {
 	}
 }
 
+func TestInstallerNRI(t *testing.T) {
+	rig.Need(t, "root", "podman")
+	n := newNode(t, map[string]string{"/etc/containerd/config.toml": containerdConf})
+	if r := n.installer("install", "VIA=nri"); r.Code != 0 {
+		t.Fatalf("code %d\n%s", r.Code, r.Stderr)
+	}
+	got := string(read(t, n.dir+"/etc/containerd/config.toml"))
+	if !strings.Contains(got, "io.containerd.nri.v1.nri") || strings.Contains(got, "BinaryName") {
+		t.Errorf("%s", got)
+	}
+	if r := n.installer("remove"); r.Code != 0 {
+		t.Fatalf("code %d\n%s", r.Code, r.Stderr)
+	}
+	if got := string(read(t, n.dir+"/etc/containerd/config.toml")); got != containerdConf {
+		t.Errorf("%s", got)
+	}
+}
+
 // The DaemonSet's own command: ready when installed, taken back at its end.
 func TestInstallerRuns(t *testing.T) {
 	rig.Need(t, "root", "podman")
