@@ -2,8 +2,10 @@ package hook_test
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -177,4 +179,31 @@ func TestPodmanExecIsNotCovered(t *testing.T) {
 		t.Error("exec is covered now: change the documentation")
 	}
 	e.Must("rm", "-f", "-t", "0", "c")
+}
+
+// A container that Podman has initialised and never starts: removing it waits for nobody and leaves nothing. The
+// lifter is not in the container's cgroup, which Podman removes.
+func TestPodmanInitThenRemove(t *testing.T) {
+	for _, runtime := range []string{"runc", "crun"} {
+		t.Run(runtime, func(t *testing.T) {
+			state := filepath.Join(rig.TempDir(t), "state")
+			e := rig.Podman(t, rig.PodmanOptions{Runtime: runtime, HooksDir: hooksDir(t, []string{"--state-dir", state}, "createRuntime", "poststop")})
+			id := e.Must("create", "--network=none", "-e", planted[0], rig.Image, "env")
+			e.Must("init", id)
+			waiting := lifters(t, state)
+			if len(waiting) != 1 {
+				t.Fatalf("%d lifters", len(waiting))
+			}
+			cgroup, err := os.ReadFile("/proc/" + strconv.Itoa(waiting[0]) + "/cgroup")
+			must(t, err)
+			if strings.Contains(string(cgroup), "libpod-"+id) {
+				t.Errorf("the lifter is in the container's cgroup:\n%s", cgroup)
+			}
+			e.Must("rm", "--force", "--time=0", id)
+			rig.Eventually(t, "the lifter to end", func() bool { return len(lifters(t, state)) == 0 })
+			if left, _ := os.ReadDir(state); len(left) != 0 {
+				t.Errorf("left: %v", left)
+			}
+		})
+	}
 }
