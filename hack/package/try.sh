@@ -27,6 +27,16 @@ envscrub install podman --via runtime >/dev/null 2>&1
 if dpkg -r envscrub >/dev/null 2>&1; then say "removed although Podman calls it"; exit 1; fi
 test -x /usr/libexec/envscrub/envscrub-shim
 envscrub uninstall podman
+if command -v containerd >/dev/null; then
+	say "containerd reads its new handler, and has its file back afterwards"
+	mkdir -p /etc/containerd
+	touch /etc/containerd/config.toml
+	cp /etc/containerd/config.toml /tmp/before
+	envscrub install containerd --default
+	containerd config dump | grep -q 'BinaryName = "/usr/libexec/envscrub/envscrub-runc"'
+	envscrub uninstall containerd
+	cmp /etc/containerd/config.toml /tmp/before
+fi
 say "an edited policy survives an upgrade and a removal"
 echo "# edited" >>/etc/envscrub/policy.toml
 dpkg -i /tmp/envscrub.deb >/dev/null
