@@ -186,20 +186,7 @@ func (h *Hook) audit(x *verdict, door string, refusal error) error {
 		e.Outcome = audit.Disabled
 	}
 	if x.decision != nil {
-		for _, v := range x.decision.Variables {
-			switch v.Fate {
-			case policy.FateRemoved:
-				e.Removed = append(e.Removed, audit.Name{Name: v.Name, Rule: v.Rule, At: v.At.String()})
-			case policy.FateSet:
-				e.Set++
-			case policy.FateUnset:
-				e.Unset++
-			case policy.FateAgent:
-				e.AgentOnly++
-			default:
-				e.Kept++
-			}
-		}
+		e.Take(x.decision)
 	}
 	err := audit.Record(c, e)
 	if err != nil && !x.view.Strict {
