@@ -385,6 +385,7 @@ match.command = ["agent", "/opt/*/run"]
 	}{
 		{"none", Subject{}, ""},
 		{"asked for", Subject{Profile: "asked", Image: "ghcr.io/acme/x"}, "asked"},
+		{"chosen before", Subject{Fixed: true, Image: "ghcr.io/acme/x"}, ""},
 		{"first in the file", Subject{Annotations: map[string]string{"io.example.team": "blue"}, Image: "ghcr.io/acme/x"}, "team"},
 		{"image", Subject{Image: "ghcr.io/acme/x:1", UserName: "node"}, "image"},
 		{"user name", Subject{User: "1000:1000", UserName: "node"}, "user"},

@@ -93,6 +93,7 @@ type Subject struct {
 	Annotations map[string]string
 
 	Profile string   // the profile asked for by name; it has to exist
+	Fixed   bool     // Profile was chosen when the container was created: without one it is the base policy
 	Allow   []string // names that the container asks for (an annotation): honoured as far as `overrides` permits
 	Grant   []string // names that whoever may change the policy asks for (the CLI's user): honoured unless exactly denied
 }
@@ -167,7 +168,7 @@ func (p *Policy) choose(s *Subject) (*profile, error) {
 		return nil, &Error{Key: key, What: what}
 	}
 	for i := range p.profiles {
-		if o := &p.profiles[i]; o.match && o.matches(s) {
+		if o := &p.profiles[i]; o.match && !s.Fixed && o.matches(s) {
 			return o, nil
 		}
 	}

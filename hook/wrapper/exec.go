@@ -74,9 +74,19 @@ func (x *execution) choose() error {
 		return err
 	}
 	s := policy.Subject{ContainerID: x.id}
-	if r := x.record; r != nil {
-		s.Profile, s.Image, s.Grant = r.Profile, r.Image, r.Grants
+	r := x.record
+	if r != nil {
+		s.Profile, s.Fixed, s.Image, s.Grant = r.Profile, true, r.Image, r.Grants
 	}
+	if x.view, err = p.For(s); err == nil || r == nil || r.Bundle == "" {
+		return err
+	}
+	// A value of [set] may refer to an annotation, and these are in no record.
+	f, ferr := doc.Open(filepath.Join(r.Bundle, "config.json"))
+	if ferr != nil {
+		return errors.Join(err, ferr)
+	}
+	s.Annotations = f.Annotations()
 	x.view, err = p.For(s)
 	return err
 }

@@ -179,6 +179,18 @@ func TestExecUnknown(t *testing.T) {
 	})
 }
 
+// What the policy sets may refer to annotations; the profile is the one of the create, also if that was none.
+func TestExecSet(t *testing.T) {
+	const policy = "[set]\nTEAM = \"${annotation:made.up/team}\"\n[profile.root]\nmatch = { user = \"root\", annotation = { \"made.up/other\" = \"*\" } }\nset = { TEAM = \"wrong\" }\n"
+	each(t, func(t *testing.T, r rig.Runtime) {
+		w, b, env := running(t, r, policy, func(s *specs.Spec) {
+			s.Annotations = map[string]string{"made.up/team": "blue"}
+		})
+		got := ok(t, "exec", rig.Run(t, w.Command("exec", "--process", process(t, b, env, "/bin/env"), b.ID)))
+		lines(t, "exec", got.Stdout, []string{plain, "TEAM=blue"}, secrets)
+	})
+}
+
 // Without its record a container of ours is still known by its configuration, and
 // nothing counts as set on purpose.
 func TestExecWithoutRecord(t *testing.T) {
