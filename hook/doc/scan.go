@@ -39,13 +39,12 @@ type scanner struct {
 	depth int
 }
 
-func (p *scanner) fail(at int, path, what string) error {
+func (p *scanner) fail(at int, what string) error {
 	at = min(at, len(p.s))
 	before := p.s[:at]
 	return &Error{
 		Line:   strings.Count(before, "\n") + 1,
 		Column: at - strings.LastIndexByte(before, '\n'),
-		Path:   path,
 		What:   what,
 	}
 }
@@ -54,9 +53,9 @@ func (p *scanner) fail(at int, path, what string) error {
 // character itself could be a part of a secret.
 func (p *scanner) unexpected(want string) error {
 	if p.i >= len(p.s) {
-		return p.fail(p.i, "", "the document ends where "+want+" was expected")
+		return p.fail(p.i, "the document ends where "+want+" was expected")
 	}
-	return p.fail(p.i, "", want+" was expected")
+	return p.fail(p.i, want+" was expected")
 }
 
 func (p *scanner) space() {
@@ -81,7 +80,7 @@ func (p *scanner) peek() byte {
 
 func (p *scanner) enter() error {
 	if p.depth++; p.depth > MaxDepth {
-		return p.fail(p.i, "", fmt.Sprintf("nested deeper than %d levels", MaxDepth))
+		return p.fail(p.i, fmt.Sprintf("nested deeper than %d levels", MaxDepth))
 	}
 	return nil
 }
@@ -107,13 +106,13 @@ func kindOf(c byte) string {
 
 // want checks that the next value begins with c. The value itself is scanned by
 // the caller, so that a broken one is still reported as broken.
-func (p *scanner) want(c byte, path, what string) error {
+func (p *scanner) want(c byte, what string) error {
 	got := p.peek()
 	if got == c {
 		return nil
 	}
 	if kind := kindOf(got); kind != "" {
-		return p.fail(p.i, path, "want "+what+", found "+kind)
+		return p.fail(p.i, "want "+what+", found "+kind)
 	}
 	return p.unexpected("a value")
 }
@@ -261,9 +260,9 @@ func (p *scanner) elements(each func() error) error {
 }
 
 // integer scans a whole number that fits in 32 bits without a sign, as ids are.
-func (p *scanner) integer(path string) (uint32, error) {
+func (p *scanner) integer() (uint32, error) {
 	if c := p.peek(); c != '-' && (c < '0' || c > '9') {
-		return 0, p.want('0', path, "a whole number")
+		return 0, p.want('0', "a whole number")
 	}
 	at, err := p.value()
 	if err != nil {
@@ -271,14 +270,14 @@ func (p *scanner) integer(path string) (uint32, error) {
 	}
 	n, err := strconv.ParseUint(p.s[at.from:at.to], 10, 32)
 	if err != nil {
-		return 0, p.fail(at.from, path, "want a whole number from 0 to 4294967295")
+		return 0, p.fail(at.from, "want a whole number from 0 to 4294967295")
 	}
 	return uint32(n), nil
 }
 
-func (p *scanner) boolean(path string) (bool, error) {
+func (p *scanner) boolean() (bool, error) {
 	if c := p.peek(); c != 't' && c != 'f' {
-		return false, p.want('t', path, "a boolean")
+		return false, p.want('t', "a boolean")
 	}
 	at, err := p.value()
 	return err == nil && p.s[at.from] == 't', err

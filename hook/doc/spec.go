@@ -1,8 +1,8 @@
 package doc
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -66,8 +66,8 @@ type list struct {
 
 // object scans an object: visit is called at the value of each key of known, by
 // its index. Unknown keys pass, look-alikes and duplicates of known ones do not.
-func (p *scanner) object(o *object, path string, known []string, visit func(i int) error) error {
-	if err := p.want('{', path, "an object"); err != nil {
+func (p *scanner) object(o *object, known []string, visit func(i int) error) error {
+	if err := p.want('{', "an object"); err != nil {
 		return err
 	}
 	o.from = p.i
@@ -75,34 +75,37 @@ func (p *scanner) object(o *object, path string, known []string, visit func(i in
 		if o.last == 0 {
 			o.lead, o.colon = p.s[o.from+1:t.from], p.s[t.to:p.i]
 		}
-		i, err := p.known(t, path, known)
+		i, err := p.known(t, known)
 		if err != nil {
 			return err
 		}
-		at := span{p.i, 0}
-		switch {
-		case i < 0:
-			at, err = p.value()
-		case o.vals[i].to != 0:
-			err = p.fail(t.from, join(path, known[i]), "stands here twice, and runtimes differ in which one counts")
-		case p.peek() == 'n':
-			at, err = p.value()
-		default:
+		if i < 0 {
+			_, err = p.value()
+			o.last = p.i
+			return err
+		}
+		if o.vals[i].to != 0 {
+			return under(p.fail(t.from, "stands here twice, and runtimes differ in which one counts"), known[i])
+		}
+		from := p.i
+		if p.peek() == 'n' {
+			_, err = p.value()
+		} else {
 			err = visit(i)
-			at.to = p.i
 		}
-		if i >= 0 {
-			o.vals[i] = at
-		}
+		o.vals[i] = span{from, p.i}
 		o.last = p.i
-		return err
+		if err != nil {
+			return under(err, known[i])
+		}
+		return nil
 	})
 	o.to = p.i
 	return err
 }
 
 // known finds a key, -1 for one that nobody reads.
-func (p *scanner) known(t text, path string, known []string) (int, error) {
+func (p *scanner) known(t text, known []string) (int, error) {
 	key, _ := p.decode(t)
 	for i, k := range known {
 		if key == k {
@@ -110,26 +113,34 @@ func (p *scanner) known(t text, path string, known []string) (int, error) {
 		}
 	}
 	if strings.IndexByte(key, 0) >= 0 {
-		return 0, p.fail(t.from, path, "a key holds a NUL byte, and runtimes differ in what it means")
+		return 0, p.fail(t.from, "a key holds a NUL byte, and runtimes differ in what it means")
 	}
 	for _, k := range known {
 		if strings.EqualFold(key, k) {
-			return 0, p.fail(t.from, join(path, k), "is spelled in another case, which some runtimes take for it and others do not")
+			return 0, under(p.fail(t.from, "is spelled in another case, which some runtimes take for it and others do not"), k)
 		}
 	}
 	return -1, nil
 }
 
-func join(path, key string) string {
-	if path == "" {
-		return key
+// under puts a key, or the place in an array, before the path that an error has: the
+// path is only put together where there is an error to tell.
+func under(err error, key string) error {
+	e, ok := err.(*Error)
+	switch {
+	case !ok:
+	case e.Path == "", e.Path[0] == '[':
+		e.Path = key + e.Path
+	default:
+		e.Path = key + "." + e.Path
 	}
-	return path + "." + key
+	return err
 }
 
-// list scans an array; each is called at every element, by its index.
-func (p *scanner) list(l *list, path string, each func(i int) error) error {
-	if err := p.want('[', path, "an array"); err != nil {
+// list scans an array, of about expect elements; each is called at every element, by
+// its index.
+func (p *scanner) list(l *list, expect int, each func(i int) error) error {
+	if err := p.want('[', "an array"); err != nil {
 		return err
 	}
 	l.from = p.i
@@ -140,11 +151,12 @@ func (p *scanner) list(l *list, path string, each func(i int) error) error {
 		case 0:
 			l.lead = p.s[l.from+1 : from]
 			l.sep = "," + l.lead
+			l.items = make([]span, 0, expect)
 		case 1:
 			l.sep = p.s[l.items[0].to:from]
 		}
 		if err := each(n); err != nil {
-			return within(err, path, n)
+			return under(err, "["+strconv.Itoa(n)+"]")
 		}
 		l.items = append(l.items, span{from, p.i})
 		return nil
@@ -156,23 +168,14 @@ func (p *scanner) list(l *list, path string, each func(i int) error) error {
 	return err
 }
 
-// within puts the path of an array's element before the one that err has.
-func within(err error, path string, i int) error {
-	if e, ok := err.(*Error); ok {
-		at := fmt.Sprintf("%s[%d]", path, i)
-		if e.Path != "" {
-			at += "." + e.Path
-		}
-		e.Path = at
-	}
-	return err
-}
-
 // strings scans an array of strings.
-func (p *scanner) strings(l *list, path string) ([]string, error) {
+func (p *scanner) strings(l *list, expect int) ([]string, error) {
 	var out []string
-	err := p.list(l, path, func(int) error {
-		s, err := p.text("")
+	err := p.list(l, expect, func(int) error {
+		if out == nil {
+			out = make([]string, 0, expect)
+		}
+		s, err := p.text()
 		out = append(out, s)
 		return err
 	})
@@ -191,19 +194,24 @@ func (l *list) render(raw []string) string {
 	return "[" + l.lead + strings.Join(raw, sep) + l.tail + "]"
 }
 
+// How many elements the arrays usually have.
+const (
+	usualEnv, usualArgs, usualMounts, usualOptions, usualCaps = 48, 4, 16, 4, 16
+)
+
 func (f *File) scan() error {
 	p := &scanner{s: f.src}
 	var err error
 	if f.process {
-		err = f.scanProcess(p, "")
+		err = f.scanProcess(p)
 	} else {
-		err = p.object(&f.top, "", topKeys, func(i int) error { return f.scanTop(p, i) })
+		err = p.object(&f.top, topKeys, func(i int) error { return f.scanTop(p, i) })
 	}
 	if err != nil {
 		return err
 	}
 	if p.peek(); p.i < len(p.s) {
-		return p.fail(p.i, "", "more follows after the end of the document")
+		return p.fail(p.i, "more follows after the end of the document")
 	}
 	return nil
 }
@@ -211,18 +219,19 @@ func (f *File) scan() error {
 func (f *File) scanTop(p *scanner, i int) (err error) {
 	switch i {
 	case topProcess:
-		return f.scanProcess(p, "process")
+		return f.scanProcess(p)
 	case topRoot:
-		return p.object(&f.rootAt, "root", rootKeys, func(i int) (err error) {
+		return p.object(&f.rootAt, rootKeys, func(i int) (err error) {
 			if i == 0 {
-				f.root.Path, err = p.text("root.path")
+				f.root.Path, err = p.text()
 			} else {
-				f.root.Readonly, err = p.boolean("root.readonly")
+				f.root.Readonly, err = p.boolean()
 			}
 			return err
 		})
 	case topMounts:
-		return p.list(&f.mountList, "mounts", func(int) error {
+		f.mounts, f.mountsRaw = make([]Mount, 0, usualMounts), make([]string, 0, usualMounts)
+		return p.list(&f.mountList, usualMounts, func(int) error {
 			from := p.i
 			m, err := p.mount()
 			f.mounts = append(f.mounts, m)
@@ -230,8 +239,8 @@ func (f *File) scanTop(p *scanner, i int) (err error) {
 			return err
 		})
 	case topHooks:
-		return p.object(&f.hooksAt, "hooks", hookKeys, func(i int) error {
-			return p.list(&f.hookLists[i], join("hooks", hookKeys[i]), func(int) error {
+		return p.object(&f.hooksAt, hookKeys, func(i int) error {
+			return p.list(&f.hookLists[i], 1, func(int) error {
 				_, err := p.value()
 				return err
 			})
@@ -243,32 +252,31 @@ func (f *File) scanTop(p *scanner, i int) (err error) {
 	return err
 }
 
-func (f *File) scanProcess(p *scanner, path string) error {
-	return p.object(&f.proc, path, processKeys, func(i int) (err error) {
-		path := join(path, processKeys[i])
+func (f *File) scanProcess(p *scanner) error {
+	return p.object(&f.proc, processKeys, func(i int) (err error) {
 		switch i {
 		case processEnv:
-			f.env, err = p.strings(&f.envList, path)
+			f.env, err = p.strings(&f.envList, usualEnv)
 		case processArgs:
-			f.args, err = p.strings(&f.argList, path)
+			f.args, err = p.strings(&f.argList, usualArgs)
 		case 2:
-			f.cwd, err = p.text(path)
+			f.cwd, err = p.text()
 		case 3:
-			err = f.scanUser(p, path)
+			err = f.scanUser(p)
 		case 4:
 			var at object
-			err = p.object(&at, path, capKeys, func(i int) (err error) {
-				f.caps[i], err = p.strings(&f.capLists[i], join(path, capKeys[i]))
+			err = p.object(&at, capKeys, func(i int) (err error) {
+				f.caps[i], err = p.strings(&f.capLists[i], usualCaps)
 				return err
 			})
 		case 5:
-			f.terminal, err = p.boolean(path)
+			f.terminal, err = p.boolean()
 		case 6:
-			f.noNewPrivileges, err = p.boolean(path)
+			f.noNewPrivileges, err = p.boolean()
 		case 7:
-			f.apparmor, err = p.text(path)
+			f.apparmor, err = p.text()
 		case 8:
-			f.selinux, err = p.text(path)
+			f.selinux, err = p.text()
 		default:
 			_, err = p.value()
 		}
@@ -276,24 +284,23 @@ func (f *File) scanProcess(p *scanner, path string) error {
 	})
 }
 
-func (f *File) scanUser(p *scanner, path string) error {
+func (f *File) scanUser(p *scanner) error {
 	var at object
-	return p.object(&at, path, userKeys, func(i int) (err error) {
-		path := join(path, userKeys[i])
+	return p.object(&at, userKeys, func(i int) (err error) {
 		switch i {
 		case 0:
-			f.user.UID, err = p.integer(path)
+			f.user.UID, err = p.integer()
 		case 1:
-			f.user.GID, err = p.integer(path)
+			f.user.GID, err = p.integer()
 		case 2:
 			var l list
-			err = p.list(&l, path, func(int) error {
-				n, err := p.integer("")
+			err = p.list(&l, 1, func(int) error {
+				n, err := p.integer()
 				f.user.AdditionalGIDs = append(f.user.AdditionalGIDs, n)
 				return err
 			})
 		case 3:
-			f.user.Username, err = p.text(path)
+			f.user.Username, err = p.text()
 		default:
 			_, err = p.value()
 		}
@@ -303,17 +310,17 @@ func (f *File) scanUser(p *scanner, path string) error {
 
 func (p *scanner) mount() (m Mount, err error) {
 	var at object
-	err = p.object(&at, "", mountKeys, func(i int) (err error) {
+	err = p.object(&at, mountKeys, func(i int) (err error) {
 		switch i {
 		case 0:
-			m.Destination, err = p.text("destination")
+			m.Destination, err = p.text()
 		case 1:
-			m.Type, err = p.text("type")
+			m.Type, err = p.text()
 		case 2:
-			m.Source, err = p.text("source")
+			m.Source, err = p.text()
 		case 3:
 			var l list
-			m.Options, err = p.strings(&l, "options")
+			m.Options, err = p.strings(&l, usualOptions)
 		default:
 			_, err = p.value()
 		}
@@ -325,9 +332,8 @@ func (p *scanner) mount() (m Mount, err error) {
 // scanAnnotations reads a map, whose keys are compared exactly by every runtime;
 // only a key that stands twice is ambiguous.
 func (f *File) scanAnnotations(p *scanner) error {
-	const path = "annotations"
 	o := &f.annotationsAt
-	if err := p.want('{', path, "an object"); err != nil {
+	if err := p.want('{', "an object"); err != nil {
 		return err
 	}
 	o.from = p.i
@@ -338,10 +344,10 @@ func (f *File) scanAnnotations(p *scanner) error {
 		}
 		key, lone := p.decode(t)
 		if lone || strings.IndexByte(key, 0) >= 0 {
-			return p.fail(t.from, path, "a key holds a NUL byte or half of a surrogate pair, and runtimes differ in what it means")
+			return p.fail(t.from, "a key holds a NUL byte or half of a surrogate pair, and runtimes differ in what it means")
 		}
 		if _, ok := f.annotations[key]; ok {
-			return p.fail(t.from, path, "a key stands here twice, and runtimes differ in which one counts")
+			return p.fail(t.from, "a key stands here twice, and runtimes differ in which one counts")
 		}
 		null, err := p.null()
 		if err != nil {
@@ -349,7 +355,7 @@ func (f *File) scanAnnotations(p *scanner) error {
 		}
 		value := ""
 		if !null {
-			value, err = p.text(path)
+			value, err = p.text()
 		}
 		f.annotations[key] = value
 		o.last = p.i
@@ -370,10 +376,12 @@ func (f *File) Raw(keys ...string) (string, error) {
 		if p.peek() != '{' {
 			return "", nil
 		}
-		path := strings.Join(keys[:n], ".")
 		var o object
 		found := false
-		if err := p.object(&o, path, []string{key}, func(int) error { found = true; _, err := p.value(); return err }); err != nil {
+		if err := p.object(&o, []string{key}, func(int) error { found = true; _, err := p.value(); return err }); err != nil {
+			if n > 0 {
+				err = under(err, strings.Join(keys[:n], "."))
+			}
 			return "", err
 		}
 		if !found {
@@ -391,7 +399,11 @@ func (f *File) RawString(keys ...string) (string, error) {
 		return "", err
 	}
 	p := &scanner{s: raw}
-	return p.text(strings.Join(keys, "."))
+	s, err := p.text()
+	if err != nil {
+		return "", under(err, strings.Join(keys, "."))
+	}
+	return s, nil
 }
 
 // Has tells whether a capability is in one of the sets.

@@ -21,20 +21,20 @@ func ParseState(data []byte) (*State, error) {
 	s, f := &State{}, &File{}
 	p := &scanner{s: string(data)}
 	var top object
-	err := p.object(&top, "", stateKeys, func(i int) (err error) {
+	err := p.object(&top, stateKeys, func(i int) (err error) {
 		switch i {
 		case 0:
-			s.ID, err = p.text("id")
+			s.ID, err = p.text()
 		case 1:
-			s.Status, err = p.text("status")
+			s.Status, err = p.text()
 		case 2:
 			var pid uint32
-			pid, err = p.integer("pid")
+			pid, err = p.integer()
 			s.Pid = int(pid)
 		case 3:
-			s.Bundle, err = p.text("bundle")
+			s.Bundle, err = p.text()
 		case 4:
-			s.Root, err = p.text("root")
+			s.Root, err = p.text()
 		case 5:
 			err = f.scanAnnotations(p)
 			s.Annotations = f.annotations
@@ -45,7 +45,7 @@ func ParseState(data []byte) (*State, error) {
 		return nil, err
 	}
 	if p.peek(); p.i < len(p.s) {
-		return nil, p.fail(p.i, "", "more follows after the end of the document")
+		return nil, p.fail(p.i, "more follows after the end of the document")
 	}
 	return s, nil
 }

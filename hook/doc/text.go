@@ -27,7 +27,7 @@ func (p *scanner) token() (text, error) {
 		}
 		if i >= len(s) {
 			p.i = i
-			return t, p.fail(t.from, "", "a string without an end")
+			return t, p.fail(t.from, "a string without an end")
 		}
 		switch c := s[i]; {
 		case c == '"':
@@ -39,7 +39,7 @@ func (p *scanner) token() (text, error) {
 			n := escapeLen(s[i:])
 			if n == 0 {
 				p.i = i
-				return t, p.fail(i, "", "an escape that JSON does not have")
+				return t, p.fail(i, "an escape that JSON does not have")
 			}
 			i += n
 		case c >= 0x80:
@@ -47,7 +47,7 @@ func (p *scanner) token() (text, error) {
 			i++
 		default:
 			p.i = i
-			return t, p.fail(i, "", "a control character inside a string")
+			return t, p.fail(i, "a control character inside a string")
 		}
 	}
 }
@@ -146,27 +146,22 @@ func unescape(c byte) byte {
 }
 
 // text scans a string whose meaning counts: one that every runtime reads alike.
-func (p *scanner) text(path string) (string, error) {
-	s, _, err := p.item(path)
-	return s, err
-}
-
-func (p *scanner) item(path string) (string, text, error) {
-	if err := p.want('"', path, "a string"); err != nil {
-		return "", text{}, err
+func (p *scanner) text() (string, error) {
+	if err := p.want('"', "a string"); err != nil {
+		return "", err
 	}
 	t, err := p.token()
 	if err != nil {
-		return "", t, err
+		return "", err
 	}
 	s, lone := p.decode(t)
 	switch {
 	case lone:
-		return "", t, p.fail(t.from, path, "holds half of a surrogate pair, which runtimes read differently")
-	case strings.IndexByte(s, 0) >= 0:
-		return "", t, p.fail(t.from, path, "holds a NUL byte")
+		return "", p.fail(t.from, "holds half of a surrogate pair, which runtimes read differently")
+	case t.escaped && strings.IndexByte(s, 0) >= 0:
+		return "", p.fail(t.from, "holds a NUL byte")
 	}
-	return s, t, nil
+	return s, nil
 }
 
 const hexDigits = "0123456789abcdef"
