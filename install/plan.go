@@ -293,6 +293,9 @@ func (p *Plan) Registered() []string {
 func (p *Plan) Changes() []Change {
 	out := make([]Change, 0, len(p.steps))
 	for _, s := range p.steps {
+		if s.action == Unchanged && !s.file.Exists {
+			continue
+		}
 		c := Change{Path: s.file.Path, Action: s.action}
 		if s.backup != nil {
 			c.Backup = p.opts.Path(p.backupPath(p.opts.HostPath(s.file.Path)))

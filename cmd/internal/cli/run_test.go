@@ -46,6 +46,15 @@ exit 7
 	if r := run("--", "no-such-command"); r.Code != 127 || !strings.Contains(r.Stderr, "executable file not found in $PATH") {
 		t.Errorf("exit %d, %s", r.Code, r.Stderr)
 	}
+	// The policy's programs have their say, and a failing one stops it all. parity: V8
+	rig.Write(t, filepath.Join(dir, "hook.toml"), "[[hook]]\ncommand = [\"/bin/cat\"]\n", 0o644)
+	if r := run("--policy", filepath.Join(dir, "hook.toml"), "--", "echo", "hi"); r.Code != 0 || r.Stdout != "hi\n" {
+		t.Errorf("hook cat: exit %d, %s%s", r.Code, r.Stdout, r.Stderr)
+	}
+	rig.Write(t, filepath.Join(dir, "hook.toml"), "[[hook]]\ncommand = [\"/bin/false\"]\n", 0o644)
+	if r := run("--policy", filepath.Join(dir, "hook.toml"), "--", "echo", "hi"); r.Code != 125 || r.Stdout != "" || !strings.Contains(r.Stderr, "hook.toml:1") {
+		t.Errorf("hook false: exit %d, %s%s", r.Code, r.Stdout, r.Stderr)
+	}
 	if r := run("--user", "root", "--", "true"); r.Code != 125 || !strings.Contains(r.Stderr, "only root may") {
 		t.Errorf("exit %d, %s", r.Code, r.Stderr)
 	}
