@@ -154,8 +154,8 @@ func (s Store) Write(r *Record) (err error) {
 	name := s.file(r.ID, r.Root)
 	// Nobody reads it before the create has ended, and a part of it is no record:
 	// there is no need to rename it into place.
-	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if err := unix.Unlink(name); err != nil && err != unix.ENOENT {
+		return &os.PathError{Op: "remove", Path: name, Err: err}
 	}
 	fd, err := unix.Open(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {

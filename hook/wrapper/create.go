@@ -170,9 +170,13 @@ func strip(f *doc.File, shim string) {
 	f.SetEnv(slices.DeleteFunc(slices.Clone(f.Env()), order.IsControl))
 }
 
+// sameFile compares files; only what is called like the other is looked at.
 func sameFile(a, b string) bool {
 	if a == b {
 		return true
+	}
+	if !filepath.IsAbs(a) || filepath.Base(a) != filepath.Base(b) {
+		return false
 	}
 	x, err := os.Stat(a)
 	if err != nil {
