@@ -38,17 +38,15 @@ func TestDockerLogs(t *testing.T) {
 		runtimes[name] = path
 	}
 	d := rig.Docker(t, rig.DockerOptions{Runtimes: runtimes})
-	for _, terminal := range []bool{false, true} {
+	for _, options := range [][]string{nil, {"--tty"}, {"--init"}, {"--init", "--tty"}, {"--user", "agent"}, {"--user", "agent", "--tty", "--cap-drop=all"}} {
 		for name := range runtimes {
 			args := []string{"run", "--detach", "--network=none", "--runtime", name, "--env", "AGENT_KEY=" + secret}
-			if terminal {
-				args = append(args, "--tty")
-			}
+			args = append(args, options...)
 			id := strings.TrimSpace(d.Must(append(args, rig.Image, "sh", "-c", talks)...))
 			d.Must("wait", id)
 			r := d.Run("logs", id)
 			// The config door's order holds no values, so the policy's own secret stays.
-			checkLogs(t, fmt.Sprintf("%s, terminal %t", name, terminal), r, name == "with", fileSecret)
+			checkLogs(t, fmt.Sprintf("%s %v", name, options), r, name == "with", fileSecret)
 		}
 	}
 }
