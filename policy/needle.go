@@ -16,6 +16,7 @@ type needle struct {
 	owner int32 // index of the variable; -1-i for the policy's secret i
 	reach reach
 	rank  uint8 // of several with one text, the lowest is named
+	end   int32 // of the first of those with the same first eight bytes: where they end
 	up    int32 // the longest other needle that this one begins with, +1
 	key   uint64
 }
@@ -251,9 +252,11 @@ func newHaystack(needles []needle) *haystack {
 		size *= 2
 	}
 	h.slots = make([]int32, size)
+	first := 0
 	for i := range needles {
 		n := &needles[i]
 		if i == 0 || needles[i-1].key != n.key {
+			first = i
 			slot := n.key * mix >> 32 & uint64(size-1)
 			for h.slots[slot] != 0 {
 				slot = (slot + 1) & uint64(size-1)
@@ -266,6 +269,7 @@ func newHaystack(needles []needle) *haystack {
 			}
 			n.up = up
 		}
+		needles[first].end = int32(i) + 1
 		if n.reach > reachWhole {
 			h.any = true
 			for j := range maxShift {
@@ -285,11 +289,7 @@ func (h *haystack) group(key uint64) (from, to int) {
 		if h.needles[from].key != key {
 			continue
 		}
-		to = from + 1
-		for to < len(h.needles) && h.needles[to].key == key {
-			to++
-		}
-		return from, to
+		return from, int(h.needles[from].end)
 	}
 	return 0, 0
 }
