@@ -34,6 +34,8 @@
 //     only the agent may have ([agent] keep, spawn rules with held values, output
 //     redaction) cannot be given through NRI: such a container is refused.
 //   - A name that stands twice in the environment cannot be blanked twice: refused.
+//   - A plugin that hangs (it does not end, so that it stays connected) fails the
+//     removal of containers too, since the failure policy is for all events.
 //   - Capabilities cannot be changed. The shim drops CAP_SYS_PTRACE and
 //     CAP_PERFMON itself before the agent runs; an exec'd process keeps them.
 //   - exec itself is not seen: it gets the adjusted environment and what the

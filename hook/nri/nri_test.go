@@ -311,6 +311,24 @@ func TestRecordAndAudit(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].Door != "nri" || len(list[0].Variables) == 0 {
 		t.Errorf("records %+v, %v", list, err)
 	}
+	if err := e.RemoveContainer(t.Context(), &api.RemoveContainerRequest{Pod: pod, Container: c}); err != nil {
+		t.Error(err)
+	}
+	if list, err := record.At(p.StateDir).List(); err != nil || len(list) != 0 {
+		t.Errorf("after the removal: %+v, %v", list, err)
+	}
+
+	// One that went while we were away is forgotten when we connect again.
+	pod, c = agent()
+	if _, err := e.create(t, pod, c); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Synchronize(t.Context(), nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := record.At(p.StateDir).List(); err != nil || len(list) != 0 {
+		t.Errorf("after the synchronization: %+v, %v", list, err)
+	}
 }
 
 func TestSelection(t *testing.T) {

@@ -30,8 +30,7 @@ const door = "nri"
 const answerWithin = 1500 * time.Millisecond
 
 // Plugin implements the stub's interfaces for the events that we need, and no
-// more: with a failure policy every subscribed event fails while we hang, the
-// removal of containers too.
+// more: with a failure policy every subscribed event fails while we hang.
 type Plugin struct {
 	Policies []string // policy files in place of the standard ones
 	StateDir string   // for the records, in place of the standard one
@@ -81,8 +80,9 @@ func (p *Plugin) timeLimit() time.Duration {
 }
 
 // Synchronize implements stub.SynchronizeInterface: it names the containers that
-// slipped through while we were away.
+// slipped through while we were away, and forgets those that went.
 func (p *Plugin) Synchronize(_ context.Context, pods []*api.PodSandbox, containers []*api.Container) ([]*api.ContainerUpdate, error) {
+	p.tidy(containers)
 	pol, err := policy.Load(policy.LoadOptions{Files: p.Policies})
 	if err != nil {
 		// Creations will fail with this error; the engine has to stay connected for that.
@@ -254,14 +254,54 @@ func (p *Plugin) prepare(pod *api.PodSandbox, c *api.Container, v *policy.View, 
 	return a, nil
 }
 
+func (p *Plugin) store() (record.Store, error) {
+	if p.StateDir != "" {
+		return record.At(p.StateDir), nil
+	}
+	return record.Default()
+}
+
+// RemoveContainer implements stub.RemoveContainerInterface. A record that stays is
+// no reason to keep a container.
+func (p *Plugin) RemoveContainer(_ context.Context, _ *api.PodSandbox, c *api.Container) error {
+	p.forget(c.GetId())
+	store, err := p.store()
+	if err == nil {
+		err = store.Remove(c.GetId(), "")
+	}
+	if err != nil {
+		p.Log.Warn(err)
+	}
+	return nil
+}
+
+// tidy removes our records of containers that went while we were away.
+func (p *Plugin) tidy(alive []*api.Container) {
+	store, err := p.store()
+	if err != nil {
+		p.Log.Warn(err)
+		return
+	}
+	ids := make(map[string]bool, len(alive))
+	for _, c := range alive {
+		ids[c.GetId()] = true
+	}
+	list, err := store.List()
+	for _, r := range list {
+		if r.Door == door && r.Engine == p.engineName() && !ids[r.ID] {
+			err = errors.Join(err, store.Remove(r.ID, ""))
+		}
+	}
+	if err != nil {
+		p.Log.Warn(err)
+	}
+}
+
 // keep writes what was done where status finds it.
 func (p *Plugin) keep(pod *api.PodSandbox, c *api.Container, v *policy.View, d *policy.Decision, env []string) error {
-	store := record.At(p.StateDir)
-	if p.StateDir == "" {
-		var err error
-		if store, err = record.Default(); err != nil {
-			return err
-		}
+	store, err := p.store()
+	if err != nil {
+		return err
 	}
 	r := &record.Record{
 		ID: c.GetId(), Engine: p.engineName(), Image: subject(pod, c).Image,
