@@ -25,13 +25,9 @@ func findDaemon(o install.Options) daemon {
 		return daemon{}
 	}
 	if o.Config != "" {
-		pids, _ := filepath.Glob("/proc/[0-9]*/comm")
-		for _, comm := range pids {
-			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(comm)))
-			if d := dockerd(pid); d.pid > 0 {
-				if file, ok := d.flag("config-file"); ok && file == o.Config {
-					return d
-				}
+		for _, d := range running() {
+			if file, ok := d.flag("config-file"); ok && file == o.Config {
+				return d
 			}
 		}
 		return daemon{}
@@ -54,6 +50,37 @@ func findDaemon(o install.Options) daemon {
 		}
 	}
 	return daemon{}
+}
+
+// running are all daemons on this host.
+func running() []daemon {
+	var out []daemon
+	comms, _ := filepath.Glob("/proc/[0-9]*/comm") // the pattern is a good one
+	for _, comm := range comms {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(comm)))
+		if err != nil {
+			continue
+		}
+		if d := dockerd(pid); d.pid > 0 {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// elsewhere says that a daemon runs which is not the standard one and will not
+// see what is written into file, as that of a snap package.
+func (d daemon) elsewhere(o install.Options, file string) []string {
+	if d.pid > 0 || o.Root != "" || o.Config != "" || o.User != nil {
+		return nil
+	}
+	var notes []string
+	for _, other := range running() {
+		if read, ok := other.flag("config-file"); ok && read != file {
+			notes = append(notes, fmt.Sprintf("a dockerd is running (process %d) that reads %s and not %s; if it is the one that is meant: --config %s", other.pid, read, file, read))
+		}
+	}
+	return notes
 }
 
 func dockerd(pid int) daemon {

@@ -122,6 +122,7 @@ func (e Engine) Install(o install.Options) (install.Report, error) {
 		return r, err
 	}
 	r.Changes = p.Changes()
+	r.Notes = d.elsewhere(o, file)
 	if err := d.reload(o, p.Changed(), &r); err != nil {
 		return r, err
 	}
@@ -250,8 +251,13 @@ func withoutUs(now []byte, p *install.Plan) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if _, ok, err := doc.Get("runtimes", install.RuntimeName); err != nil || !ok {
+	raw, ok, err := doc.Get("runtimes", install.RuntimeName)
+	if err != nil || !ok {
 		return doc.Bytes(), err
+	}
+	var entry runtimeEntry
+	if json.Unmarshal(raw, &entry) != nil || !install.IsWrapper(entry.Path) {
+		return doc.Bytes(), nil // somebody else's, under our name
 	}
 	if err := doc.Delete("runtimes", install.RuntimeName); err != nil {
 		return nil, err

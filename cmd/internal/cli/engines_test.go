@@ -279,6 +279,10 @@ func TestDocker(t *testing.T) {
 	socket := engine.Command().Args[2]
 	h.env = []string{"DOCKER_HOST=" + socket}
 
+	// Another file than the one that the daemon reads. report: nvidia-container-toolkit#1404
+	if r := h.must(program, "install", "docker", "--dry-run"); !strings.Contains(r.Stdout, "that reads "+config+" and not /etc/docker/daemon.json") {
+		t.Errorf("install without --config says:\n%s", r.Stdout)
+	}
 	r := h.must(program, "install", "docker", "--config", config, "--default")
 	if !strings.Contains(r.Stdout, "to do: kill -HUP ") || !strings.Contains(r.Stdout, "not covered: docker build") { // report: buildkit#2485
 		t.Errorf("install says:\n%s", r.Stdout)

@@ -54,7 +54,7 @@ func Main(args []string, in io.Reader, out, errw io.Writer) int {
 			return code
 		}
 	}
-	fmt.Fprintf(errw, "envscrub: %s\n", printable(err.Error()))
+	fmt.Fprintf(errw, "envscrub: %s\n", printable(strings.ReplaceAll(err.Error(), "\n", "; ")))
 	return code
 }
 
