@@ -28,11 +28,11 @@ var listers = []lister{
 
 // list returns the running containers; there is false when the engine's program
 // is not installed.
-func (l lister) list() (targets []target, there bool, err error) {
+func (l lister) list(ctx context.Context) (targets []target, there bool, err error) {
 	if _, err := exec.LookPath(l.program); err != nil {
 		return nil, false, nil
 	}
-	out, err := engineOutput(l.program, l.ids...)
+	out, err := engineOutput(ctx, nil, l.program, l.ids...)
 	if err != nil {
 		return nil, true, err
 	}
@@ -48,7 +48,7 @@ func (l lister) list() (targets []target, there bool, err error) {
 		}
 	}
 	for _, group := range groups {
-		out, err := engineOutput(l.program, append(append([]string{}, l.inspect...), group...)...)
+		out, err := engineOutput(ctx, nil, l.program, append(append([]string{}, l.inspect...), group...)...)
 		if err != nil && len(bytes.TrimSpace(out)) == 0 {
 			return nil, true, err // one that ended meanwhile leaves the others in the output
 		}
@@ -65,29 +65,28 @@ func (l lister) list() (targets []target, there bool, err error) {
 // hang status.
 const engineTimeout = 60 * time.Second
 
-// engineOutput runs an engine's client and returns its standard output. The
-// error has the client's last line, which is where they say the reason.
-func engineOutput(program string, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), engineTimeout)
+// engineOutput runs an engine's client, with more in its environment, and returns
+// its standard output. The error has the client's last line, which is where they
+// say the reason.
+func engineOutput(ctx context.Context, env []string, program string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, engineTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.WaitDelay = time.Second
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	cmd.Env = os.Environ()
+	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.Output()
-	if err == nil {
+	switch {
+	case err == nil:
 		return out, nil
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return out, fmt.Errorf("%s: no answer in %s", program, engineTimeout)
 	}
-	if ctx.Err() != nil {
-		return out, fmt.Errorf("%s %s: no answer in %s", program, args[0], engineTimeout)
+	if line := lastLine(stderr.String()); line != "" {
+		err = errors.New(line)
 	}
-	if _, ok := errors.AsType[*exec.ExitError](err); ok {
-		if line := lastLine(stderr.String()); line != "" {
-			err = errors.New(line)
-		}
-	}
-	return out, fmt.Errorf("%s %s: %w", program, args[0], err)
+	return out, fmt.Errorf("%s: %w", program, err)
 }
 
 func lastLine(s string) string {

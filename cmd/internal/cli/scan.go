@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -26,9 +25,10 @@ own record, which this reads, still has what its processes do not get. A secret 
 stands in a container's arguments or its health check is said: no environment filter reaches it
 there, and everybody on the host can read it.
 
-Exit code 0, whatever is found; 1 when an engine that is there cannot be asked.`,
+Exit code 0, whatever is found; 1 when an engine that is there cannot be asked, or a container's
+environment is malformed.`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			loaded, err := flags.load()
 			if err != nil {
 				return err
@@ -40,20 +40,22 @@ Exit code 0, whatever is found; 1 when an engine that is there cannot be asked.`
 				if len(only) > 0 && !slices.Contains(only, l.name) {
 					continue
 				}
-				targets, there, err := l.list()
+				targets, there, err := l.list(cmd.Context())
 				if !there {
 					continue
 				}
 				asked++
 				if err != nil {
 					bad++
-					a.note("%s: %v", l.name, err)
+					a.note("%v", err)
 					continue
 				}
 				for _, t := range targets {
 					s, err := scan(&flags, loaded, t)
-					if err != nil {
-						return fmt.Errorf("%s: %s: %w", l.name, t.name, err)
+					if err != nil { // such a container would not start through envscrub
+						bad++
+						a.note("%s: %s: %v", l.name, t.name, err)
+						continue
 					}
 					s.Engine, s.Scrubbed = l.name, known[s.ID]
 					found = append(found, s)

@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"debug/elf"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -176,23 +175,8 @@ func (c *trial) makeImage(ctx context.Context, health string) error {
 	return nil
 }
 
-// engine runs the engine's client; the error is the last line that it said.
 func (c *trial) engine(ctx context.Context, env []string, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, engineTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, c.program, args...)
-	cmd.Env = append(os.Environ(), env...)
-	cmd.WaitDelay = time.Second
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		if line := lastLine(stderr.String()); line != "" {
-			err = errors.New(line)
-		}
-		return out, fmt.Errorf("%s: %w", c.program, err)
-	}
-	return out, nil
+	return engineOutput(ctx, env, c.program, args...)
 }
 
 // waitReady reads the container's log until the probe has said all.
