@@ -12,6 +12,7 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/opencontainers/runtime-spec/specs-go"
+	"golang.org/x/sys/unix"
 
 	"github.com/envscrub/envscrub/hack/rig"
 	"github.com/envscrub/envscrub/harden/order"
@@ -93,7 +94,16 @@ func TestContainerOutputBackPressure(t *testing.T) {
 	if _, err := io.ReadFull(out, make([]byte, 1<<20)); err != nil {
 		t.Fatal(err, &errOut)
 	}
-	time.Sleep(200 * time.Millisecond)
+	waiting, polls := 0, 0
+	rig.Eventually(t, "the pipe to be full", func() bool {
+		n, err := unix.IoctlGetInt(int(out.(*os.File).Fd()), unix.TIOCINQ)
+		if err != nil || n == 0 || n != waiting {
+			polls = 0
+		}
+		waiting = n
+		polls++
+		return polls == 10
+	})
 	if errOut.Len() > 0 {
 		t.Errorf("the agent did not wait: %s", &errOut)
 	}

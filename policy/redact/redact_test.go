@@ -200,8 +200,13 @@ func TestNothingToDo(t *testing.T) {
 // report: jenkinsci/credentials-binding PR#80, PR#377; OctopusDeploy/Issues#1165
 func TestShortValuesAreNamed(t *testing.T) {
 	r := New([]Secret{
-		{"EMPTY", ""}, {"LETTER", "a"}, {"NUMBER", "123"}, {"BOOL", "true"}, {"WORD", "test"},
-		{"LONG_ENOUGH", "password"}, {"OURS", "REDACTED"},
+		{"EMPTY", ""},
+		{"LETTER", "a"},
+		{"NUMBER", "123"},
+		{"BOOL", "true"},
+		{"WORD", "test"},
+		{"LONG_ENOUGH", "password"},
+		{"OURS", "REDACTED"},
 	}, AllForms)
 	if got, want := r.Ignored(), []string{"LETTER", "NUMBER", "BOOL", "WORD", "OURS"}; !slices.Equal(got, want) {
 		t.Errorf("Ignored: %q, want %q", got, want)

@@ -39,6 +39,12 @@ func write(t *testing.T, w io.Writer, s string) {
 	}
 }
 
+// pass lets a time pass in the bubble, and what is due then happen.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
 // report: NousResearch/hermes-agent PR#56040
 func TestHoldsBackOnlyBeginningsOfValues(t *testing.T) {
 	r := New(secrets(made, "another-secret-value"), 0)
@@ -89,7 +95,12 @@ func TestTimeLimit(t *testing.T) {
 		"half, pause, half":                  {{"key: " + made[:12], "key: ", "[REDACTED]"}, {made[12:] + "\n", "\n", ""}},
 		"half, pause, something else":        {{"key: " + made[:12], "key: ", "[REDACTED]"}, {"oops\n", made[:12] + "oops\n", ""}},
 		"typed slowly": {
-			{"s", "", "s"}, {"k", "", "k"}, {"-", "", "-"}, {"m", "", "[REDACTED]"}, {"a", "", ""}, {"d", "", ""},
+			{"s", "", "s"},
+			{"k", "", "k"},
+			{"-", "", "-"},
+			{"m", "", "[REDACTED]"},
+			{"a", "", ""},
+			{"d", "", ""},
 			{made[6:] + "\n", "\n", ""},
 		},
 		"typed slowly, then another": {
@@ -106,13 +117,11 @@ func TestTimeLimit(t *testing.T) {
 				w := New(secrets(made, "values-first-second", "seconds-third-values", "password", "xxpassword-xx"), 0).NewWriter(&d, hold)
 				for i, s := range steps {
 					write(t, w, s.in)
-					time.Sleep(hold - 1)
-					synctest.Wait()
+					pass(hold - time.Microsecond)
 					if got := d.take(); got != s.now {
 						t.Errorf("step %d: %q at once, want %q", i, got, s.now)
 					}
-					time.Sleep(2)
-					synctest.Wait()
+					pass(2 * time.Microsecond)
 					if got := d.take(); got != s.later {
 						t.Errorf("step %d: %q when the limit has passed, want %q", i, got, s.later)
 					}
@@ -134,8 +143,7 @@ func TestTimeLimitNeverShowsAValue(t *testing.T) {
 				w := New(secrets(made), 0).NewWriter(&d, time.Millisecond)
 				for _, s := range []string{made[:cut], made[cut:next], made[next:]} {
 					write(t, w, s)
-					time.Sleep(2 * time.Millisecond)
-					synctest.Wait()
+					pass(2 * time.Millisecond)
 				}
 				if err := w.Close(); err != nil {
 					t.Fatal(err)
@@ -157,8 +165,7 @@ func TestTimeLimitIsNotPutOff(t *testing.T) {
 		start := time.Now()
 		for i := range made {
 			write(t, w, made[i:i+1])
-			time.Sleep(30 * time.Millisecond)
-			synctest.Wait()
+			pass(30 * time.Millisecond)
 			if d.take() != "" {
 				if waited := time.Since(start); waited > 130*time.Millisecond {
 					t.Errorf("waited %v", waited)

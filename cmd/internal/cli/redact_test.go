@@ -162,7 +162,7 @@ func TestRedactJobControl(t *testing.T) {
 	s.send("stty -a | grep -o -w -e -icanon -e icanon; echo " + "still-here\n")
 	s.expect("\nicanon\r\nstill-here")
 	s.send("fg\n")
-	time.Sleep(200 * time.Millisecond) // until the job has the terminal again
+	s.expect("redact") // bash says what it continues; what is typed from here on waits for it
 	s.send("again\n")
 	s.expect("read again")
 	s.expect("@ ")
