@@ -3,8 +3,10 @@ package soaktest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -280,7 +282,7 @@ func (s *soak) remove(program, low, id string) {
 	root := filepath.Join(s.bin, "root-"+low)
 	for range 50 {
 		_ = exec.Command(program, "--root", root, "delete", "--force", id).Run()
-		if _, err := os.Stat(filepath.Join(root, id)); os.IsNotExist(err) {
+		if _, err := os.Stat(filepath.Join(root, id)); errors.Is(err, fs.ErrNotExist) {
 			return
 		}
 	}
