@@ -289,7 +289,7 @@ func (w *words) judgeWord(i int, kind wordClass, value string) verdict {
 		}
 		return unlessFile(value, vPAT)
 	case kDSN:
-		if isURL(value) || plain(value) || keyValues(value) {
+		if isURL(value) || plain(value) || keyValues(value) || address(value) {
 			return vNone
 		}
 		return unlessFile(value, vDSN)
@@ -555,6 +555,25 @@ func isKeyName(v string) bool {
 // loginPair reports whether a value is name:password and no host with a port.
 func loginPair(v string) bool {
 	return userPassword(v) && !digitsOnly(v[strings.IndexByte(v, ':')+1:])
+}
+
+// address reports host:port, perhaps with the name of a database, and no user.
+func address(v string) bool {
+	colon := strings.IndexByte(v, ':')
+	if colon <= 0 || strings.ContainsAny(v, "@=; ") {
+		return false
+	}
+	port, _, _ := strings.Cut(v[colon+1:], "/")
+	return len(port) >= 2 && len(port) <= 5 && allDigits(port)
+}
+
+func allDigits(v string) bool {
+	for i := range len(v) {
+		if byteKind[v[i]] != bDigit {
+			return false
+		}
+	}
+	return true
 }
 
 func cookiePair(v string) bool {
