@@ -66,10 +66,11 @@ type Order struct {
 	Group bool
 }
 
-// Redact says what the shim replaces in the container's output.
+// Redact says what the shim replaces in the container's output: the values of
+// AgentOnly and Held, which the shim has anyway, and Values.
 type Redact struct {
 	Forms  []string // encodings of a secret that are looked for
-	Values []string // the secrets; never logged
+	Values []string // further secrets; only the mount door sends them, for its order lies on no disk
 }
 
 // Guarded reports whether something has to stay beside the agent. Where it

@@ -31,7 +31,8 @@
 //     where the value begins the text; of its last line fewer than eight characters can stay.
 //   - A stream that ends in the middle of a value: what came of it is no value.
 //   - The time limit can let through the first three bytes of a value, no more.
-//   - Colour codes of more than 4 KiB inside one value of a stream.
+//   - Colour codes of more than 4 KiB inside one value of a stream, and whatever else than
+//     colour codes stands inside one: a line that a terminal program redraws or wraps.
 //   - The search is linear in the text whatever the number of values; a value that
 //     repeats itself (aaaa…) and a text made of it cost its length for each byte.
 package redact
