@@ -78,10 +78,9 @@ func TestSoak(t *testing.T) {
 }
 
 type soak struct {
-	t        *testing.T
-	bin      string // copies of our binaries and the runtimes: what may be killed
-	rootfs   string
-	template string // config.json without hooks
+	t      *testing.T
+	bin    string // copies of our binaries and the runtimes: what may be killed
+	rootfs string
 
 	sync.Mutex
 	serial int
