@@ -200,7 +200,9 @@ func TestSweep(t *testing.T) {
 	root := t.TempDir()
 	alive, gone, young := sample(t, "alive", root), sample(t, "gone", root), sample(t, "young", root)
 	young.Time = time.Now()
-	if err := errors.Join(os.Mkdir(filepath.Join(root, "alive"), 0o700), s.Write(alive), s.Write(gone), s.Write(young)); err != nil {
+	hooks, hooksGone := sample(t, "hooks", ""), sample(t, "hooks-gone", "")
+	hooks.Bundle = root
+	if err := errors.Join(os.Mkdir(filepath.Join(root, "alive"), 0o700), s.Write(alive), s.Write(gone), s.Write(young), s.Write(hooks), s.Write(hooksGone)); err != nil {
 		t.Fatal(err)
 	}
 	s.Sweep(10)
@@ -209,7 +211,7 @@ func TestSweep(t *testing.T) {
 	for _, r := range list {
 		left = append(left, r.ID)
 	}
-	if err != nil || !reflect.DeepEqual(left, []string{"alive", "young"}) {
+	if err != nil || !reflect.DeepEqual(left, []string{"alive", "hooks", "young"}) {
 		t.Error(left, err)
 	}
 }

@@ -300,7 +300,7 @@ func (s Store) Sweep(looks int) {
 		n := rand.IntN(len(ids))
 		for _, name := range s.under(ids[n]) {
 			r, err := load(name)
-			if err != nil || r.Root == "" || !forgotten(r) {
+			if err != nil || !forgotten(r) {
 				continue
 			}
 			_ = s.remove(name)
@@ -316,6 +316,10 @@ func forgotten(r *Record) bool {
 	if time.Since(r.Time) < settle {
 		return false
 	}
-	_, err := os.Lstat(filepath.Join(r.Root, r.ID))
+	state := filepath.Join(r.Root, r.ID)
+	if r.Root == "" {
+		state = r.Bundle // a hook is not told the root; engines remove the bundle with the container
+	}
+	_, err := os.Lstat(state)
 	return errors.Is(err, fs.ErrNotExist)
 }
