@@ -144,6 +144,42 @@ func TestEntrypoints(t *testing.T) {
 	}
 }
 
+// Odd ways to name a program, in which runtimes differ: wherever one finds something to execute, it is covered.
+func TestOddSearches(t *testing.T) {
+	rig.Need(t, "root", "gcc")
+	program := rig.CC(t, "../testdata/hook/report.c")
+	rootfs := rig.Rootfs(t)
+	for _, path := range []string{"srv/agent", "srv/sub/agent", "srv/.agent", "opt/sub/agent", "opt/agent", "usr/local/bin/standard", "srv/a:b/agent"} {
+		rig.Copy(t, program, filepath.Join(rootfs, path))
+	}
+	started := 0
+	for _, path := range []string{"-", "PATH=", "PATH=:", "PATH=.", "PATH=sub", "PATH=./sub:/opt", "PATH=/opt", "PATH=/nope:", "path=/opt"} {
+		for _, arg := range []string{"agent", "sub/agent", "./agent", ".agent", "../srv/agent", "standard", "/srv/agent/", "/srv//agent", "/srv/../srv/agent", "//srv/agent"} {
+			onBoth(t, func(t *testing.T, r rig.Runtime) {
+				b := &fixture{Bundle: rig.NewBundle(t, rootfs), rootfs: rootfs, state: filepath.Join(rig.TempDir(t), "state")}
+				b.Spec.Process.Args, b.Spec.Process.Cwd, b.Spec.Process.Env = []string{arg}, "/srv", slices.Clone(planted)
+				if path != "-" {
+					b.Spec.Process.Env = append(b.Spec.Process.Env, path)
+				}
+				after := b.hooked(t).Run(t, r)
+				if leaks(after.Stdout) != nil {
+					t.Errorf("%q with %s: leaked", arg, path)
+				}
+				switch after.Code {
+				case 7:
+					started++
+				case 125:
+					t.Errorf("%q with %s: %s", arg, path, after.Stderr)
+				}
+			})
+		}
+	}
+	if started == 0 {
+		t.Error("nothing started")
+	}
+	t.Logf("%d started", started)
+}
+
 // sorted sorts the environment's lines behind what else was printed; its order is nobody's promise.
 func sorted(text string) string {
 	lines := strings.SplitAfter(text, "\n")

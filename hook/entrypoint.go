@@ -27,11 +27,11 @@ type Command struct {
 // links and ".." stay inside, the kernel sees to it. /proc's magic links are
 // refused.
 //
-// More than one file comes back where runtimes may differ in which they take: as
-// long as a file is not executable for just anybody, what follows in PATH is
-// covered too (runc takes the first with any execute bit and then asks the
-// kernel, crun asks the kernel from the start). A file that the kernel executes
-// for nobody is none, a directory neither.
+// More than one file comes back where runtimes differ in which they take: they look
+// in different places for some names, and as long as a file is not executable for
+// just anybody, what follows in PATH counts too (runc takes the first with any
+// execute bit and then asks the kernel, crun asks the kernel from the start). A file
+// that the kernel executes for nobody is none, a directory neither.
 func Entrypoint(root int, cmd Command) (files []int, err error) {
 	defer func() {
 		if err != nil {
@@ -41,70 +41,74 @@ func Entrypoint(root int, cmd Command) (files []int, err error) {
 			files = nil
 		}
 	}()
-	for path := range cmd.candidates {
-		fd, e := openInRoot(root, path)
-		if e != nil {
-			return files, fmt.Errorf("look for the entrypoint: %w", e)
-		}
-		if fd < 0 {
-			continue
-		}
-		ok, anybody, e := executable(fd)
-		if e != nil || !ok {
-			unix.Close(fd)
+	for _, search := range cmd.searches() {
+		for _, path := range search {
+			fd, anybody, e := find(root, path)
 			if e != nil {
-				return files, fmt.Errorf("look at the entrypoint: %w", e)
+				return files, fmt.Errorf("look for the entrypoint: %w", e)
 			}
-			continue
-		}
-		files = append(files, fd)
-		if anybody {
-			break
+			if fd >= 0 {
+				files = append(files, fd)
+			}
+			if anybody {
+				break
+			}
 		}
 	}
 	return files, nil
 }
 
-// candidates yields the paths that a runtime tries, below the root, in order.
-func (c Command) candidates(yield func(string) bool) {
+// searches are the ways in which runtimes look for the command: in each of them the
+// first path counts that can be executed.
+func (c Command) searches() (all [][]string) {
 	if len(c.Args) == 0 || c.Args[0] == "" || strings.IndexByte(c.Args[0], 0) >= 0 {
-		return
+		return nil
 	}
 	name := c.Args[0]
 	if name[0] == '/' {
-		yield(name)
-		return
+		return [][]string{{name}}
 	}
-	// Not cleaned: "a/../b" goes through a, which may be a symbolic link.
-	if strings.Contains(name, "/") && !yield(c.Cwd+"/"+name) {
-		return
+	// crun takes what begins with a dot as relative, runc what has a slash. It is not
+	// cleaned: "a/../b" goes through a, which may be a symbolic link.
+	if name[0] == '.' || strings.Contains(name, "/") {
+		all = append(all, []string{c.Cwd + "/" + name})
 	}
+	// Of two PATHs the last counts, for the runtimes that are known.
 	found := false
 	for i := len(c.Env) - 1; i >= 0; i-- {
-		path, ok := strings.CutPrefix(c.Env[i], "PATH=")
-		if !ok {
-			continue
-		}
-		found = true
-		if !c.inPath(path, name, yield) {
-			return
+		if path, ok := strings.CutPrefix(c.Env[i], "PATH="); ok {
+			all = append(all, c.inPath(path, name))
+			found = true
 		}
 	}
 	if !found {
-		c.inPath(defaultPath, name, yield)
+		all = append(all, c.inPath(defaultPath, name))
 	}
+	return all
 }
 
-func (c Command) inPath(path, name string, yield func(string) bool) bool {
+func (c Command) inPath(path, name string) (paths []string) {
 	for dir := range strings.SplitSeq(path, ":") {
 		if !strings.HasPrefix(dir, "/") {
 			dir = c.Cwd + "/" + dir
 		}
-		if !yield(dir + "/" + name) {
-			return false
-		}
+		paths = append(paths, dir+"/"+name)
 	}
-	return true
+	return paths
+}
+
+// find opens a path below root, if it is there and the kernel would execute it; -1 otherwise.
+func find(root int, path string) (fd int, anybody bool, err error) {
+	fd, err = openInRoot(root, path)
+	if err != nil || fd < 0 {
+		return -1, false, err
+	}
+	ok, anybody, err := executable(fd)
+	if err != nil || !ok {
+		unix.Close(fd)
+		return -1, false, err
+	}
+	return fd, anybody, nil
 }
 
 // openInRoot opens a path below root without leaving it; -1 for one that is not there.

@@ -30,12 +30,14 @@ func Locate(f *doc.File) Whereabouts {
 		return Unknown
 	}
 	where := Missing
-	for path := range (Command{f.Args(), f.Env(), f.Cwd()}).candidates {
-		switch l.look(path) {
-		case Found:
-			return Found
-		case Unknown:
-			where = Unknown
+	for _, search := range (Command{f.Args(), f.Env(), f.Cwd()}).searches() {
+		for _, path := range search {
+			switch l.look(path) {
+			case Found:
+				return Found
+			case Unknown:
+				where = Unknown
+			}
 		}
 	}
 	return where

@@ -85,6 +85,8 @@ func TestEntrypoint(t *testing.T) {
 	file(root, "bin/data", 0o644)
 	file(root, "sbin/data", 0o755)
 	file(root, "srv/run", 0o755)
+	file(root, "srv/.hidden", 0o755)
+	file(root, "bin/.hidden", 0o755)
 	link(outside+"/program", "bin/out")
 	link("../../../../../../../../../.."+outside+"/program", "bin/up")
 	link("../../../../srv/run", "bin/in")
@@ -109,14 +111,15 @@ func TestEntrypoint(t *testing.T) {
 	}{
 		{"/bin/all", "/", path, []string{"bin/all"}},
 		{"all", "/", path, []string{"bin/all"}},
-		{"all", "/", []string{"PATH=/sbin", "PATH=/bin"}, []string{"bin/all"}},
+		{"all", "/", []string{"PATH=/sbin", "PATH=/bin"}, []string{"bin/all", "sbin/all"}},
+		{".hidden", "/srv", path, []string{"srv/.hidden", "bin/.hidden"}},
 		{"mine", "/", path, []string{"bin/mine", "sbin/mine"}},
 		{"mine", "/", []string{"PATH=/usr/bin", "PATH=/bin"}, []string{"bin/mine", "usr/bin/mine"}},
 		{"data", "/", path, []string{"sbin/data"}},
 		{"all", "/", nil, []string{"sbin/all"}},
 		{"run", "/srv", []string{"PATH=:/bin"}, []string{"srv/run"}},
 		{"./run", "/srv", path, []string{"srv/run"}},
-		{"../srv/run", "/bin", path, []string{"srv/run"}},
+		{"../srv/run", "/bin", path, []string{"srv/run", "srv/run"}},
 		{"/bin/in", "/", path, []string{"srv/run"}},
 		{"/bin/abs", "/", path, []string{"srv/run"}},
 		{"/../../../srv/run", "/", path, []string{"srv/run"}},

@@ -317,7 +317,7 @@ func (v *vigil) ready() int {
 //go:norace
 //go:nosplit
 func (v *vigil) lift(gate int) uintptr {
-	for i := 0; i < v.nmounts; i++ {
+	for i := v.nmounts - 1; i >= 0; i-- { // two may lie upon one another
 		// The mount is busy, the shim runs from it: it goes when the shim does. One
 		// that is not there any more (EINVAL) covers nothing.
 		_, _, errno := syscall.RawSyscall(syscall.SYS_UMOUNT2, uintptr(unsafe.Pointer(&v.mounts[i])), unix.MNT_DETACH, 0)
