@@ -132,7 +132,7 @@ func TestInsert(t *testing.T) {
 	for _, in := range []string{
 		`{"process":{}}`, `{"process":{"env":null,"args":null},"mounts":null,"hooks":null}`,
 		`{ "process" : { "cwd" : "/" } }`, "{\n  \"process\": {\n    \"cwd\": \"/\"\n  }\n}", `{"process":{"env":[],"args":[ ]},"mounts":[ ],"hooks":{}}`,
-		`{"hooks":{"poststop":null,"prestart":[]},"process":{}}`,
+		`{"hooks":{"poststop":null,"createRuntime":[]},"process":{}}`,
 	} {
 		for order := range 2 {
 			f := mustParse(t, in)
@@ -142,7 +142,7 @@ func TestInsert(t *testing.T) {
 				func() { f.AddMount(Mount{Destination: "/m"}) },
 				func() {
 					f.AddHook("poststop", Hook{Path: "/a"})
-					f.AddHook("prestart", Hook{Path: "/b"})
+					f.AddHook("createRuntime", Hook{Path: "/b"})
 					f.AddHook("poststop", Hook{Path: "/c"})
 				},
 			}
@@ -157,7 +157,7 @@ func TestInsert(t *testing.T) {
 				t.Fatalf("%s → %s: %v", in, f.Bytes(), err)
 			}
 			if !slices.Equal(spec.Process.Env, []string{"A=1", "B=2"}) || !slices.Equal(spec.Process.Args, []string{"x"}) ||
-				len(spec.Mounts) != 1 || len(spec.Hooks.Poststop) != 2 || len(spec.Hooks.Prestart) != 1 { //nolint:staticcheck
+				len(spec.Mounts) != 1 || len(spec.Hooks.Poststop) != 2 || len(spec.Hooks.CreateRuntime) != 1 {
 				t.Errorf("%s → %s", in, f.Bytes())
 			}
 		}

@@ -83,8 +83,11 @@ func TestOpenRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ path, want string }{
-		{link, "it is a symbolic link"}, {fifo, "it is a named pipe"}, {dir, "it is a directory"},
-		{huge, "67108864 bytes, more than"}, {filepath.Join(dir, "absent"), "no such file"},
+		{link, "it is a symbolic link"},
+		{fifo, "it is a named pipe"},
+		{dir, "it is a directory"},
+		{huge, "67108864 bytes, more than"},
+		{filepath.Join(dir, "absent"), "no such file"},
 	} {
 		if _, err := Open(c.path); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.path, err)

@@ -9,11 +9,15 @@ import (
 // The keys of the objects that are looked at, all of them, so that a look-alike
 // of any is noticed. Keys that a later specification adds pass as unknown.
 var (
-	topKeys = []string{"process", "root", "mounts", "hooks", "annotations", "linux",
-		"ociVersion", "hostname", "domainname", "solaris", "windows", "vm", "zos"}
-	processKeys = []string{"env", "args", "cwd", "user", "capabilities", "terminal",
+	topKeys = []string{
+		"process", "root", "mounts", "hooks", "annotations", "linux",
+		"ociVersion", "hostname", "domainname", "solaris", "windows", "vm", "zos",
+	}
+	processKeys = []string{
+		"env", "args", "cwd", "user", "capabilities", "terminal",
 		"noNewPrivileges", "apparmorProfile", "selinuxLabel", "consoleSize", "commandLine",
-		"rlimits", "oomScoreAdj", "scheduler", "ioPriority", "execCPUAffinity"}
+		"rlimits", "oomScoreAdj", "scheduler", "ioPriority", "execCPUAffinity",
+	}
 	userKeys  = []string{"uid", "gid", "additionalGids", "username", "umask"}
 	rootKeys  = []string{"path", "readonly"}
 	mountKeys = []string{"destination", "type", "source", "options", "uidMappings", "gidMappings"}

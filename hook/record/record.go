@@ -125,8 +125,15 @@ func (r *Record) fields() []struct {
 		word string
 		at   *string
 	}{
-		{"id", &r.ID}, {"root", &r.Root}, {"bundle", &r.Bundle}, {"runtime", &r.Runtime}, {"engine", &r.Engine},
-		{"image", &r.Image}, {"profile", &r.Profile}, {"mode", &r.Mode}, {"door", &r.Door},
+		{"id", &r.ID},
+		{"root", &r.Root},
+		{"bundle", &r.Bundle},
+		{"runtime", &r.Runtime},
+		{"engine", &r.Engine},
+		{"image", &r.Image},
+		{"profile", &r.Profile},
+		{"mode", &r.Mode},
+		{"door", &r.Door},
 	}
 }
 
@@ -188,7 +195,7 @@ func decode(data []byte) (*Record, error) {
 				return nil, errors.New("the record is of another version")
 			}
 		case fields[word] != nil:
-			*fields[word], rest, err = unquote(rest)
+			*fields[word], _, err = unquote(rest)
 		case word == "time":
 			var ns int64
 			ns, err = strconv.ParseInt(rest, 10, 64)

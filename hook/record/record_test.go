@@ -47,9 +47,19 @@ func TestRoundTrip(t *testing.T) {
 		name, value string
 		want        bool
 	}{
-		{"PATH", "/bin", false}, {"PATH", "/bin2", true}, {"path", "/bin", true}, {"NEW", "", true},
-		{"GH_TOKEN", "ghp_made-up-value", false}, {"GH_TOKEN", "other", true}, {"OTHER", "ghp_made-up-value", true},
-		{"TWICE", "one", false}, {"TWICE", "two", false}, {"TWICE", "three", true}, {"EMPTY", "", false}, {"EQ", "a=b", false}, {"EQ=a", "b", true},
+		{"PATH", "/bin", false},
+		{"PATH", "/bin2", true},
+		{"path", "/bin", true},
+		{"NEW", "", true},
+		{"GH_TOKEN", "ghp_made-up-value", false},
+		{"GH_TOKEN", "other", true},
+		{"OTHER", "ghp_made-up-value", true},
+		{"TWICE", "one", false},
+		{"TWICE", "two", false},
+		{"TWICE", "three", true},
+		{"EMPTY", "", false},
+		{"EQ", "a=b", false},
+		{"EQ=a", "b", true},
 	} {
 		if got := changed(c.name, c.value); got != c.want {
 			t.Errorf("%s=%s: changed %v", c.name, c.value, got)

@@ -52,21 +52,49 @@ type option struct {
 // it is one. An option that none of them has may take one or not; see invocations.
 var (
 	globalOptions = []option{
-		{"debug", 0, nothing}, {"systemd-cgroup", 0, nothing}, {"help", 'h', nothing}, {"version", 'v', nothing},
-		{"root", 0, value}, {"log", 0, value}, {"log-format", 0, value}, {"criu", 0, value}, {"rootless", 0, value},
+		{"debug", 0, nothing},
+		{"systemd-cgroup", 0, nothing},
+		{"help", 'h', nothing},
+		{"version", 'v', nothing},
+		{"root", 0, value},
+		{"log", 0, value},
+		{"log-format", 0, value},
+		{"criu", 0, value},
+		{"rootless", 0, value},
 		{"cgroup-manager", 0, value},
 	}
 	createOptions = []option{
-		{"bundle", 'b', value}, {"console-socket", 0, value}, {"pid-file", 0, value}, {"preserve-fds", 0, value},
-		{"pidfd-socket", 0, value}, {"no-pivot", 0, nothing}, {"no-new-keyring", 0, nothing}, {"help", 'h', nothing},
+		{"bundle", 'b', value},
+		{"console-socket", 0, value},
+		{"pid-file", 0, value},
+		{"preserve-fds", 0, value},
+		{"pidfd-socket", 0, value},
+		{"no-pivot", 0, nothing},
+		{"no-new-keyring", 0, nothing},
+		{"help", 'h', nothing},
 	}
 	runOptions = append(createOptions[:len(createOptions):len(createOptions)],
 		option{"detach", 'd', nothing}, option{"keep", 0, nothing}, option{"no-subreaper", 0, nothing})
 	execOptions = []option{
-		{"console-socket", 0, value}, {"pidfd-socket", 0, value}, {"cwd", 0, value}, {"env", 'e', value}, {"tty", 't', nothing}, {"user", 'u', value},
-		{"additional-gids", 'g', value}, {"process", 'p', value}, {"detach", 'd', nothing}, {"pid-file", 0, value},
-		{"process-label", 0, value}, {"apparmor", 0, value}, {"no-new-privs", 0, nothing}, {"cap", 'c', value},
-		{"preserve-fds", 0, value}, {"cgroup", 0, value}, {"ignore-paused", 0, nothing}, {"no-subreaper", 0, nothing}, {"help", 'h', nothing},
+		{"console-socket", 0, value},
+		{"pidfd-socket", 0, value},
+		{"cwd", 0, value},
+		{"env", 'e', value},
+		{"tty", 't', nothing},
+		{"user", 'u', value},
+		{"additional-gids", 'g', value},
+		{"process", 'p', value},
+		{"detach", 'd', nothing},
+		{"pid-file", 0, value},
+		{"process-label", 0, value},
+		{"apparmor", 0, value},
+		{"no-new-privs", 0, nothing},
+		{"cap", 'c', value},
+		{"preserve-fds", 0, value},
+		{"cgroup", 0, value},
+		{"ignore-paused", 0, nothing},
+		{"no-subreaper", 0, nothing},
+		{"help", 'h', nothing},
 	}
 	deleteOptions = []option{{"force", 'f', nothing}, {"regex", 'r', nothing}, {"help", 'h', nothing}}
 

@@ -104,9 +104,15 @@ func TestBundleSpellings(t *testing.T) {
 			dir  string
 			args []string
 		}{
-			{"/", []string{"--bundle", odd}}, {"/", []string{"--bundle=" + odd}}, {"/", []string{"-b", odd}},
-			{odd, nil}, {odd, []string{"--bundle", "."}}, {filepath.Dir(odd), []string{"-b", base}},
-			{filepath.Dir(odd), []string{"--bundle=../d/" + base}}, {"/", []string{"--bundle", link}}, {link, nil},
+			{"/", []string{"--bundle", odd}},
+			{"/", []string{"--bundle=" + odd}},
+			{"/", []string{"-b", odd}},
+			{odd, nil},
+			{odd, []string{"--bundle", "."}},
+			{filepath.Dir(odd), []string{"-b", base}},
+			{filepath.Dir(odd), []string{"--bundle=../d/" + base}},
+			{"/", []string{"--bundle", link}},
+			{link, nil},
 		} {
 			b := bundle(t)
 			data, err := os.ReadFile(b.Config())
@@ -586,10 +592,28 @@ func TestPassThrough(t *testing.T) {
 	each(t, func(t *testing.T, r rig.Runtime) {
 		w := wrap(t, r, "")
 		for _, args := range [][]string{
-			{"--version"}, {"-v"}, {"features"}, {"state", "no-such"}, {"kill", "no-such", "KILL"}, {"delete", "no-such"},
-			{"list"}, {"list", "-q"}, {"ps", "no-such"}, {"update", "--resources", "-", "no-such"}, {"exec", "no-such", "/bin/env"},
-			{"exec", "no-such"}, {"exec"}, {"create"}, {"pause", "no-such"}, {"resume", "no-such"}, {"events", "--stats", "no-such"},
-			{"start", "no-such"}, {"no-such-command", "create", "x"}, {"checkpoint", "no-such"}, {"restore", "no-such"}, {"create", "--help"},
+			{"--version"},
+			{"-v"},
+			{"features"},
+			{"state", "no-such"},
+			{"kill", "no-such", "KILL"},
+			{"delete", "no-such"},
+			{"list"},
+			{"list", "-q"},
+			{"ps", "no-such"},
+			{"update", "--resources", "-", "no-such"},
+			{"exec", "no-such", "/bin/env"},
+			{"exec", "no-such"},
+			{"exec"},
+			{"create"},
+			{"pause", "no-such"},
+			{"resume", "no-such"},
+			{"events", "--stats", "no-such"},
+			{"start", "no-such"},
+			{"no-such-command", "create", "x"},
+			{"checkpoint", "no-such"},
+			{"restore", "no-such"},
+			{"create", "--help"},
 		} {
 			clean := func(s rig.Result) rig.Result {
 				// Each calls itself by the path that it was started with.

@@ -125,11 +125,19 @@ func TestExecFlags(t *testing.T) {
 		}
 		// All else that options say is as without us.
 		for _, args := range [][]string{
-			{"-u", "1000:1001", "ID", "/bin/id"}, {"--cwd", "/etc", "ID", "/bin/pwd"}, {"ID", "/bin/pwd"}, {"ID", "/bin/id"},
-			{"--cap", "CAP_SYS_BOOT", "ID", "/bin/grep", "Cap", "/proc/self/status"}, {"--no-new-privs", "ID", "/bin/grep", "NoNewPrivs", "/proc/self/status"},
-			{"ID", "/bin/grep", "NoNewPrivs", "/proc/self/status"}, {"ID", "/bin/sh", "-c", "exit 42"}, {"ID", "/no/such/program"},
-			{"ID", "/bin/ls", "-1", "/proc/self/fd"}, {"--preserve-fds", "0", "ID", "/bin/ls", "/proc/self/fd"},
-			{"-u", "x", "ID", "/bin/id"}, {"--tty=false", "ID", "/bin/true"},
+			{"-u", "1000:1001", "ID", "/bin/id"},
+			{"--cwd", "/etc", "ID", "/bin/pwd"},
+			{"ID", "/bin/pwd"},
+			{"ID", "/bin/id"},
+			{"--cap", "CAP_SYS_BOOT", "ID", "/bin/grep", "Cap", "/proc/self/status"},
+			{"--no-new-privs", "ID", "/bin/grep", "NoNewPrivs", "/proc/self/status"},
+			{"ID", "/bin/grep", "NoNewPrivs", "/proc/self/status"},
+			{"ID", "/bin/sh", "-c", "exit 42"},
+			{"ID", "/no/such/program"},
+			{"ID", "/bin/ls", "-1", "/proc/self/fd"},
+			{"--preserve-fds", "0", "ID", "/bin/ls", "/proc/self/fd"},
+			{"-u", "x", "ID", "/bin/id"},
+			{"--tty=false", "ID", "/bin/true"},
 		} {
 			for i := range args {
 				args[i] = strings.Replace(args[i], "ID", b.ID, 1)

@@ -34,16 +34,14 @@ func Main(args []string, _ io.Reader, _, stderr io.Writer) int {
 	if len(args) > 0 {
 		w.argv0, args = args[0], args[1:]
 	}
-	if err := w.run(args); err != nil {
-		w.log.refuse(stderr, err)
-		if w.cmd != nil && w.cmd.command == "exec" {
-			return 255 // as runc: no exit code of a command
-		}
-		return 1
+	w.log.refuse(stderr, w.run(args))
+	if w.cmd != nil && w.cmd.command == "exec" {
+		return 255 // as runc: no exit code of a command
 	}
-	return 0
+	return 1
 }
 
+// run only returns when something is wrong.
 func (w *wrapper) run(words []string) error {
 	words, err := w.ownOptions(words)
 	if err != nil {

@@ -90,7 +90,10 @@ func TestLogger(t *testing.T) {
 		{"--log " + file + " --log-format json", `{"level":"error","msg":"envscrub-runtime: a\\nb","time":"`},
 		{"--log " + file, `level=error msg="envscrub-runtime: a\\nb"`},
 		{"--log=file:" + file + " --log-format=json", `{"level":"error"`},
-		{"--log=journald:x", ""}, {"--log=syslog:x", ""}, {"--log=/dev/stderr", ""}, {"", ""},
+		{"--log=journald:x", ""},
+		{"--log=syslog:x", ""},
+		{"--log=/dev/stderr", ""},
+		{"", ""},
 		{"--log /no/such/dir/log", ""},
 	} {
 		_ = os.Remove(file)
