@@ -328,7 +328,8 @@ func TestCreateWaitStart(t *testing.T) {
 		if mounts, err := os.ReadFile("/proc/self/mountinfo"); err != nil || strings.Contains(string(mounts), "envscrub-shim") {
 			t.Errorf("the mount shows on the host: %v", err)
 		}
-		// Asleep: the process has used no time for a while, and is in poll.
+		// After a moment it is asleep.
+		syscall.Select(0, nil, nil, nil, &syscall.Timeval{Usec: 500_000})
 		before := cpu(t, waiting[0])
 		syscall.Select(0, nil, nil, nil, &syscall.Timeval{Sec: 1})
 		if after := cpu(t, waiting[0]); after != before {

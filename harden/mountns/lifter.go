@@ -32,15 +32,14 @@ type Lifter struct {
 	shim   int
 	stat   unix.Stat_t // of the shim
 	procfs int         // the host's, from where the child names its own descriptors
-	notify int
-	spare  int // a clone that is not attached yet
+	spare  int         // a clone that is not attached yet
 	mounts []int
 
 	dir          int // what to remove, see Forget
 	file, parent string
 }
 
-// NewLifter opens the shim and begins to watch it. To be called where the shim's
+// NewLifter opens the shim. To be called where the shim's
 // path leads to the host's file, before Enter or within Outside.
 func (n *Namespace) NewLifter(shim string) (*Lifter, error) {
 	l := &Lifter{ns: n, dir: -1}
@@ -53,14 +52,6 @@ func (n *Namespace) NewLifter(shim string) (*Lifter, error) {
 	}
 	if l.procfs, err = unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
 		return nil, fmt.Errorf("open /proc: %w", err)
-	}
-	if l.notify, err = unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK); err != nil {
-		return nil, fmt.Errorf("watch %s: %w", shim, err)
-	}
-	// The kernel opens the file to execute it; the shim opens and closes it once
-	// more when it is ready.
-	if _, err := unix.InotifyAddWatch(l.notify, "/proc/self/fd/"+strconv.Itoa(l.shim), unix.IN_OPEN|unix.IN_CLOSE_NOWRITE); err != nil {
-		return nil, fmt.Errorf("watch %s: %w", shim, err)
 	}
 	if l.spare, err = clone(l.shim); err != nil {
 		return nil, err
@@ -103,6 +94,7 @@ type vigil struct {
 	poll    [2]unix.PollFd // the container's process, the watch
 	proc    int            // /proc/<pid>
 	procfs  int            // /proc of the host
+	shim    [24]byte       // its path below procfs, where the child is
 	mounts  [MaxMounts][24]byte
 	nmounts int
 	dev     uint64
@@ -128,8 +120,9 @@ type vigil struct {
 func (l *Lifter) Start(message []byte) error {
 	v := &vigil{proc: l.ns.proc, procfs: l.procfs, dev: uint64(l.stat.Dev), ino: l.stat.Ino, message: message}
 	v.poll[0] = unix.PollFd{Fd: int32(l.ns.pidfd), Events: unix.POLLIN}
-	v.poll[1] = unix.PollFd{Fd: int32(l.notify), Events: unix.POLLIN}
-	keep := []int32{int32(l.ns.proc), int32(l.ns.pidfd), int32(l.notify), int32(l.procfs)}
+	v.poll[1].Fd = -1 // not watched yet
+	copy(v.shim[:], "self/fd/"+strconv.Itoa(l.shim))
+	keep := []int32{int32(l.ns.proc), int32(l.ns.pidfd), int32(l.shim), int32(l.procfs)}
 	for i, fd := range l.mounts {
 		copy(v.mounts[i][:], "self/fd/"+strconv.Itoa(fd))
 		keep = append(keep, int32(fd))
@@ -221,43 +214,87 @@ func (v *vigil) detach() {
 
 // watch waits, lifts and tells. It returns the exit status.
 //
+// Where create and start are one, as in run, the shim is there in a few
+// milliseconds: for so long the process looks for itself. Only then it has the
+// kernel watch the shim's file, since to end such a watch takes the kernel ten
+// milliseconds or more, for which crun run would wait: it waits for all its
+// descendants.
+//
 //go:norace
 //go:nosplit
 func (v *vigil) watch() uintptr {
-	// How often to look again after something happened to the shim's file. An
-	// exec opens the file a little before the process is seen to be the program,
-	// and the shim needs a moment to be ready. Without an event there is none:
-	// between create and start may lie days.
-	const patience = 13 // 50 µs, 100 µs, … about 0.4 s in all
-	tries := 0
-	for {
+	const (
+		soon   = 400     // how often to look at first
+		period = 250_000 // ns: so for about 0.1 s
+	)
+	for range soon {
 		if gate := v.ready(); gate >= 0 {
 			return v.lift(gate)
 		}
-		wait := unix.Timespec{}
-		timeout := unsafe.Pointer(nil)
-		if tries > 0 {
-			wait.Nsec = 50_000 << (patience - tries)
-			timeout = unsafe.Pointer(&wait)
-			tries--
-		}
-		v.poll[0].Revents, v.poll[1].Revents = 0, 0
-		_, _, errno := syscall.RawSyscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&v.poll)), 2, uintptr(timeout), 0, 0, 0)
-		if errno != 0 && errno != syscall.EINTR {
-			return 1
-		}
-		if v.poll[0].Revents != 0 {
-			v.forget() // the container's process is gone
+		if gone, _ := v.wait(period); gone {
 			return 0
 		}
-		if v.poll[1].Revents != 0 {
+	}
+	// The kernel opens the file to execute it, and the shim opens and closes it
+	// once more when it is ready.
+	fd, _, errno := syscall.RawSyscall(unix.SYS_INOTIFY_INIT1, unix.IN_CLOEXEC|unix.IN_NONBLOCK, 0, 0)
+	if errno == 0 {
+		_, _, errno = syscall.RawSyscall(unix.SYS_INOTIFY_ADD_WATCH, fd, uintptr(unsafe.Pointer(&v.shim)), unix.IN_OPEN|unix.IN_CLOSE_NOWRITE)
+	}
+	if errno != 0 {
+		return 1
+	}
+	v.poll[1] = unix.PollFd{Fd: int32(fd), Events: unix.POLLIN}
+	// How often to look again after an event. The exec opens the file a little before
+	// the process is seen to be the program, and the shim needs a moment to be ready.
+	// Without an event there is nothing to see: between create and start may lie days.
+	const patience = 13 // 50 µs, 100 µs, … about 0.4 s in all
+	for tries := 0; ; {
+		if gate := v.ready(); gate >= 0 {
+			return v.lift(gate)
+		}
+		pause := int64(-1)
+		if tries > 0 {
+			pause = 50_000 << (patience - tries)
+			tries--
+		}
+		gone, event := v.wait(pause)
+		if gone {
+			return 0
+		}
+		if event {
 			tries = patience
-			for {
-				n, _, errno := syscall.RawSyscall(syscall.SYS_READ, uintptr(v.poll[1].Fd), uintptr(unsafe.Pointer(&v.buf)), uintptr(len(v.buf)))
-				if errno != 0 || n == 0 {
-					break
-				}
-			}
+		}
+	}
+}
+
+// wait waits for the end of the container's process, for an event, and no longer
+// than it is told to, if it is not negative.
+//
+//go:norace
+//go:nosplit
+func (v *vigil) wait(ns int64) (gone, event bool) {
+	limit := unix.Timespec{Nsec: ns}
+	timeout := unsafe.Pointer(&limit)
+	if ns < 0 {
+		timeout = nil
+	}
+	v.poll[0].Revents, v.poll[1].Revents = 0, 0
+	_, _, errno := syscall.RawSyscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&v.poll)), 2, uintptr(timeout), 0, 0, 0)
+	if errno != 0 && errno != syscall.EINTR {
+		return true, false
+	}
+	if v.poll[0].Revents != 0 {
+		v.forget()
+		return true, false
+	}
+	if v.poll[1].Revents == 0 {
+		return false, false
+	}
+	for {
+		n, _, errno := syscall.RawSyscall(syscall.SYS_READ, uintptr(v.poll[1].Fd), uintptr(unsafe.Pointer(&v.buf)), uintptr(len(v.buf)))
+		if errno != 0 || n == 0 {
+			return false, true
 		}
 	}
 }
