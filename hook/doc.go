@@ -45,6 +45,20 @@
 //
 // Logs and errors name variables and never show a value.
 //
+// The process that lifts the mount stays in the cgroup of whoever called the runtime
+// (Podman's conmon, a shell), never in the container's, is in a session of its own
+// and holds nothing of its parent's. It ends a moment after the start, and with the
+// container's process in any case; then it also takes the record of a container
+// that was never started with it.
+//
+// # What the user sees
+//
+// A refusal is one line on standard error. crun throws that of hooks away, Podman
+// that of the precreate stage: then the line goes to the standard error of who called
+// the hook, and to the system's log. Log lines of level info (one a create: how many
+// rules, what is allowed) go to standard error unless that is the container's own or a
+// terminal, or to the file of --log; names of removed variables are at level debug.
+//
 // # Not promised
 //
 // At the mount door the runtime holds the full environment for as long as it runs,
