@@ -384,12 +384,7 @@ func TestLifterKilled(t *testing.T) {
 		}
 		kill(t, waiting[0])
 		c.Start()
-		for range 300 { // its time is ten seconds
-			if !rig.Running(c.Pid) {
-				break
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
+		c.Wait() // its time is ten seconds
 		if out := c.Output(); leaks(out) != nil || strings.Contains(out, "GREETING") || strings.Count(out, "\n") != 1 {
 			t.Errorf("output: %q", out)
 		}

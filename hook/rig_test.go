@@ -1,6 +1,8 @@
 package hook_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -93,7 +95,7 @@ func noPolicy(t testing.TB) string {
 func (b *fixture) empty(t testing.TB) {
 	t.Helper()
 	entries, err := os.ReadDir(b.state)
-	if err != nil && !os.IsNotExist(err) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {

@@ -66,15 +66,15 @@ func Run(t testing.TB, cmd *exec.Cmd) Result {
 	return Result{Code: cmd.ProcessState.ExitCode(), Stdout: stdout.String(), Stderr: stderr.String()}
 }
 
-// Eventually waits until ok is true, and fails the test after ten seconds.
+// Eventually waits until ok is true, and fails the test after half a minute: longer than any time limit of ours.
 func Eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	for !ok() {
 		select {
 		case <-ctx.Done():
-			t.Fatalf("waited 10 s for %s", what)
+			t.Fatalf("waited 30 s for %s", what)
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
