@@ -181,6 +181,10 @@ func cover(ns *mountns.Namespace, targets []int, shim string, message []byte, pr
 	return lifter.Start(message)
 }
 
+// sweepLooks is how many other containers' records are looked at when one ends: those of killed runtimes, which never
+// called poststop, go in the course of time.
+const sweepLooks = 8
+
 // Poststop forgets a container. One that is not known is no error, and neither is
 // a directory that is not there.
 func (h *Hook) Poststop(s *State) error {
@@ -188,6 +192,7 @@ func (h *Hook) Poststop(s *State) error {
 	if err != nil {
 		return err
 	}
+	store.Sweep(sweepLooks) // nobody waits for a start here
 	return store.RemoveBundle(s.ID, s.Bundle)
 }
 

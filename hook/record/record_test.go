@@ -209,13 +209,29 @@ func TestSweep(t *testing.T) {
 	s := At(filepath.Join(t.TempDir(), "envscrub"))
 	root := t.TempDir()
 	alive, gone, young := sample(t, "alive", root), sample(t, "gone", root), sample(t, "young", root)
-	young.Time = time.Now()
 	hooks, hooksGone := sample(t, "hooks", ""), sample(t, "hooks-gone", "")
 	hooks.Bundle = root
 	if err := errors.Join(os.Mkdir(filepath.Join(root, "alive"), 0o700), s.Write(alive), s.Write(gone), s.Write(young), s.Write(hooks), s.Write(hooksGone)); err != nil {
 		t.Fatal(err)
 	}
+	// What a crash leaves: a directory, a part of a record.
+	if err := errors.Join(os.Mkdir(filepath.Join(s.dir, "empty"), 0o700), os.Mkdir(filepath.Join(s.dir, "part"), 0o700),
+		os.WriteFile(filepath.Join(s.dir, "part", "part-1"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	dirs, err := os.ReadDir(s.dir)
+	for _, d := range dirs {
+		if old := time.Now().Add(-2 * settle); d.Name() != "young" {
+			err = errors.Join(err, os.Chtimes(filepath.Join(s.dir, d.Name()), old, old))
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.Sweep(10)
+	if dirs, _ = os.ReadDir(s.dir); len(dirs) != 3 {
+		t.Errorf("left behind: %v", dirs)
+	}
 	var left []string
 	list, err := s.List()
 	for _, r := range list {

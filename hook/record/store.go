@@ -152,14 +152,12 @@ func (s Store) Write(r *Record) (err error) {
 		}
 	}()
 	name := s.file(r.ID, r.Root)
-	// Nobody reads it before the create has ended, and a part of it is no record:
-	// there is no need to rename it into place.
-	if err := unix.Unlink(name); err != nil && err != unix.ENOENT {
-		return &os.PathError{Op: "remove", Path: name, Err: err}
-	}
-	fd, err := unix.Open(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	// Renamed into place: a part of a record, left by a crash, could not be told from a damaged one, which an exec
+	// refuses and Sweep has to leave.
+	part := filepath.Join(dir, "part-"+strconv.Itoa(os.Getpid()))
+	fd, err := unix.Open(part, unix.O_WRONLY|unix.O_CREAT|unix.O_TRUNC|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
-		return &os.PathError{Op: "create", Path: name, Err: err}
+		return &os.PathError{Op: "create", Path: part, Err: err}
 	}
 	data := r.encode()
 	n, err := unix.Write(fd, data)
@@ -167,9 +165,9 @@ func (s Store) Write(r *Record) (err error) {
 		err = unix.ENOSPC
 	}
 	if err = errors.Join(err, unix.Close(fd)); err != nil {
-		return errors.Join(&os.PathError{Op: "write", Path: name, Err: err}, os.Remove(name))
+		return errors.Join(&os.PathError{Op: "write", Path: part, Err: err}, os.Remove(part))
 	}
-	return nil
+	return os.Rename(part, name)
 }
 
 // private makes a directory that nobody else can enter, or checks that it is one.
@@ -298,24 +296,37 @@ func (s Store) Sweep(looks int) {
 	d.Close()
 	for range min(looks, len(ids)) {
 		n := rand.IntN(len(ids))
-		for _, name := range s.under(ids[n]) {
-			r, err := load(name)
-			if err != nil || !forgotten(r) {
-				continue
-			}
-			_ = s.remove(name)
-		}
+		s.sweep(ids[n])
 		ids = slices.Delete(ids, n, n+1)
 	}
 }
 
-// forgotten tells that the runtime has no state of a container. A create that is
-// under way has none yet; young records are left alone.
-func forgotten(r *Record) bool {
-	const settle = time.Minute
-	if time.Since(r.Time) < settle {
-		return false
+// settle is how long what is kept of a container is left alone: a create that is under way is not known to its
+// runtime yet.
+const settle = time.Minute
+
+// sweep forgets one id: its records whose containers are gone, and what a crash left beside them.
+func (s Store) sweep(id string) {
+	dir := filepath.Join(s.dir, id)
+	st, err := os.Lstat(dir)
+	if err != nil || !st.IsDir() || time.Since(st.ModTime()) < settle {
+		return
 	}
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		if strings.HasPrefix(e.Name(), prefix) {
+			if r, err := load(name); err != nil || !forgotten(r) {
+				continue
+			}
+		}
+		_ = os.Remove(name)
+	}
+	_ = os.Remove(dir) // only goes when it is empty
+}
+
+// forgotten tells that the runtime has no state of a container.
+func forgotten(r *Record) bool {
 	state := filepath.Join(r.Root, r.ID)
 	if r.Root == "" {
 		state = r.Bundle // a hook is not told the root; engines remove the bundle with the container
