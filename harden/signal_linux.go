@@ -14,16 +14,18 @@ import (
 func signalHandler()
 func faultHandler()
 func signalReturn()
-func signalCode() (signal, fault, back uintptr)
+func tickHandler()
+func signalCode() (signal, fault, tick, back uintptr)
 
 // signalPipe is the end that the handlers write to.
 var signalPipe uintptr
 
 const (
-	saSiginfo  = 0x4
-	saOnstack  = 0x08000000
-	saRestart  = 0x10000000
-	saRestorer = 0x04000000
+	saNocldstop = 0x1
+	saSiginfo   = 0x4
+	saOnstack   = 0x08000000
+	saRestart   = 0x10000000
+	saRestorer  = 0x04000000
 
 	sigDefault = 0
 	sigIgnore  = 1
@@ -65,14 +67,18 @@ func catchSignals() (from int, err error) {
 	// A handler must never block; 512 signals wait in the pipe.
 	syscall.RawSyscall(syscall.SYS_FCNTL, uintptr(p[1]), syscall.F_SETFL, syscall.O_NONBLOCK)
 	signalPipe = uintptr(p[1])
-	signal, fault, back := signalCode()
+	signal, fault, tick, back := signalCode()
 	for sig := 1; sig <= lastSignal; sig++ {
 		a := sigaction{handler: signal, flags: saSiginfo | saOnstack | saRestart | saRestorer, restorer: back, mask: ^uint64(0)}
 		switch syscall.Signal(sig) {
 		case syscall.SIGKILL, syscall.SIGSTOP:
 			continue
+		case sigTick:
+			a.handler = tick
+			a.flags &^= saRestart
 		case syscall.SIGCHLD:
-			a = sigaction{}
+			// Nor does the guard want one for every stop.
+			a = sigaction{flags: saNocldstop}
 		case syscall.SIGILL, syscall.SIGTRAP, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGSEGV, syscall.SIGSYS:
 			a.handler = fault
 		case syscall.SIGHUP, syscall.SIGINT:

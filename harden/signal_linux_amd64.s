@@ -25,18 +25,25 @@ TEXT ·signalHandler(SB), NOSPLIT|NOFRAME, $0
 	SYSCALL
 	RET
 
+// func tickHandler()
+// Being called is all: it interrupts a wait.
+TEXT ·tickHandler(SB), NOSPLIT|NOFRAME, $0
+	RET
+
 // func signalReturn()
 TEXT ·signalReturn(SB), NOSPLIT|NOFRAME, $0
 	MOVL	$15, AX	// rt_sigreturn
 	SYSCALL
 	INT	$3
 
-// func signalCode() (signal, fault, back uintptr)
-TEXT ·signalCode(SB), NOSPLIT, $0-24
+// func signalCode() (signal, fault, tick, back uintptr)
+TEXT ·signalCode(SB), NOSPLIT, $0-32
 	MOVQ	$·signalHandler(SB), AX
 	MOVQ	AX, signal+0(FP)
 	MOVQ	$·faultHandler(SB), AX
 	MOVQ	AX, fault+8(FP)
+	MOVQ	$·tickHandler(SB), AX
+	MOVQ	AX, tick+16(FP)
 	MOVQ	$·signalReturn(SB), AX
-	MOVQ	AX, back+16(FP)
+	MOVQ	AX, back+24(FP)
 	RET

@@ -25,18 +25,25 @@ TEXT ·signalHandler(SB), NOSPLIT|NOFRAME, $0
 	SVC
 	RET
 
+// func tickHandler()
+// Being called is all: it interrupts a wait.
+TEXT ·tickHandler(SB), NOSPLIT|NOFRAME, $0
+	RET
+
 // func signalReturn()
 TEXT ·signalReturn(SB), NOSPLIT|NOFRAME, $0
 	MOVD	$139, R8	// rt_sigreturn
 	SVC
 	BRK
 
-// func signalCode() (signal, fault, back uintptr)
-TEXT ·signalCode(SB), NOSPLIT, $0-24
+// func signalCode() (signal, fault, tick, back uintptr)
+TEXT ·signalCode(SB), NOSPLIT, $0-32
 	MOVD	$·signalHandler(SB), R0
 	MOVD	R0, signal+0(FP)
 	MOVD	$·faultHandler(SB), R0
 	MOVD	R0, fault+8(FP)
+	MOVD	$·tickHandler(SB), R0
+	MOVD	R0, tick+16(FP)
 	MOVD	$·signalReturn(SB), R0
-	MOVD	R0, back+16(FP)
+	MOVD	R0, back+24(FP)
 	RET

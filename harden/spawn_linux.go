@@ -138,8 +138,8 @@ func (t *tracer) readMemory(pid int, at uint64, buf []byte) (int, error) {
 	done := 0
 	for done < len(buf) && !t.slow {
 		// The kernel promises a partial result only between vectors: one a page.
-		n, rest := 0, buf[done:]
-		for size := 0; n < maxPages && size < len(rest); n++ {
+		n, size, rest := 0, 0, buf[done:]
+		for ; n < maxPages && size < len(rest); n++ {
 			from := at + uint64(done+size)
 			part := min(pageSize-int(from%pageSize), len(rest)-size)
 			t.remote[n] = iovec{from, uint64(part)}
@@ -163,6 +163,9 @@ func (t *tracer) readMemory(pid int, at uint64, buf []byte) (int, error) {
 			break
 		}
 		done += int(r)
+		if int(r) < size {
+			return done, nil
+		}
 	}
 	if t.slow {
 		return t.peek(pid, at, buf)
@@ -191,33 +194,34 @@ func (t *tracer) peek(pid int, at uint64, buf []byte) (int, error) {
 	return len(buf), nil
 }
 
-// writeStack writes what Edit changed.
+// writeStack writes what Edit changed, in one call if possible.
 func (t *tracer) writeStack(pid int, sp uint64) error {
 	mem := t.stack.Bytes()
-	for _, r := range t.changed {
-		if r.From == r.To {
-			continue
+	if len(t.changed) > 0 && len(t.changed) <= len(t.local) && !t.slow {
+		size := 0
+		for i, r := range t.changed {
+			n := uint64(r.To - r.From)
+			size += int(n)
+			t.local[i] = iovec{uint64(uintptr(unsafe.Pointer(&mem[r.From]))), n}
+			t.remote[i] = iovec{sp + uint64(r.From), n}
 		}
-		if err := t.writeMemory(pid, sp+uint64(r.From), mem[r.From:r.To]); err != nil {
+		n, _, errno := syscall.RawSyscall6(sysProcessVMWritev, uintptr(pid), uintptr(unsafe.Pointer(&t.local)), uintptr(len(t.changed)),
+			uintptr(unsafe.Pointer(&t.remote)), uintptr(len(t.changed)), 0)
+		if errno == 0 && int(n) == size {
+			return nil
+		}
+	}
+	for _, r := range t.changed {
+		if err := t.poke(pid, sp+uint64(r.From), mem[r.From:r.To]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *tracer) writeMemory(pid int, at uint64, b []byte) error {
-	if !t.slow {
-		local := iovec{uint64(uintptr(unsafe.Pointer(&b[0]))), uint64(len(b))}
-		remote := iovec{at, uint64(len(b))}
-		n, _, errno := syscall.RawSyscall6(sysProcessVMWritev, uintptr(pid), uintptr(unsafe.Pointer(&local)), 1,
-			uintptr(unsafe.Pointer(&remote)), 1, 0)
-		if errno == 0 && int(n) == len(b) {
-			return nil
-		}
-		if errno != 0 && errno != syscall.EPERM && errno != syscall.ENOSYS {
-			return gone(errno)
-		}
-	}
+// poke writes word by word: to a child of another user, whose memory only its
+// tracer may touch.
+func (t *tracer) poke(pid int, at uint64, b []byte) error {
 	for len(b) > 0 {
 		skip := int(at % 8)
 		n := min(8-skip, len(b))

@@ -6,4 +6,6 @@ const (
 	sysFaccessat2      = 439
 	sysProcessVMReadv  = 310
 	sysProcessVMWritev = 311
+	sysTimerCreate     = 222
+	sysTimerSettime    = 223
 )

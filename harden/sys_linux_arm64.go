@@ -6,4 +6,6 @@ const (
 	sysFaccessat2      = 439
 	sysProcessVMReadv  = 270
 	sysProcessVMWritev = 271
+	sysTimerCreate     = 107
+	sysTimerSettime    = 110
 )

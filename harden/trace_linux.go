@@ -27,8 +27,6 @@ const (
 	eventStop  = 128
 
 	syscallStop = syscall.Signal(0x80 | int(syscall.SIGTRAP))
-
-	wall = 0x40000000
 )
 
 func ptrace(request, pid int, address, data uintptr) syscall.Errno {
@@ -81,23 +79,23 @@ type tracer struct {
 	programs []program
 	steps    []step
 	forward  *forwarder
+	wait     waiter
 
 	memory  []byte
 	stack   stack.Stack
 	changed []stack.Range
 	remote  [maxPages]iovec
+	local   [16]iovec
 }
 
 // loop is the guard's life. It returns when the agent has ended.
 func (t *tracer) loop(status int, command string) (int, *failure) {
 	t.memory = make([]byte, usualStack)
 	t.programs = append(t.programs, program{pid: t.agent})
+	t.wait.prepare()
 	for {
 		var ws syscall.WaitStatus
-		pid, errno := waitAny(&ws)
-		if errno == syscall.EINTR {
-			continue
-		}
+		pid, errno := t.wait.any(&ws)
 		if errno != 0 {
 			return 0, refuse("wait for the agent: ", errno.Error())
 		}
@@ -114,11 +112,6 @@ func (t *tracer) loop(status int, command string) (int, *failure) {
 			}
 		}
 	}
-}
-
-func waitAny(ws *syscall.WaitStatus) (int, syscall.Errno) {
-	pid, _, errno := syscall.Syscall6(syscall.SYS_WAIT4, ^uintptr(0), uintptr(unsafe.Pointer(ws)), wall, 0, 0, 0)
-	return int(pid), errno
 }
 
 // ended turns the agent's end into the guard's exit code.
