@@ -14,7 +14,8 @@ const (
 	pageSize   = 4096
 	maxPages   = 256
 	usualStack = 64 << 10 // kept for every child
-	maxStack   = 8 << 20  // the kernel's own limit for arguments and environment is 6 MiB
+	roomBelow  = 96 << 10
+	maxStack   = 8 << 20 // the kernel's own limit for arguments and environment is 6 MiB
 
 	atSysinfoEhdr = 33
 )
@@ -79,8 +80,17 @@ func (t *tracer) filterChild(pid int) (again step, trusted bool, err error) {
 		}
 	}
 	grants := t.filter.For(paths)
+	more := grants.Added()
 	t.changed, err = t.stack.Edit(func(entry []byte) bool {
-		return grants.Passes(unsafe.String(unsafe.SliceData(entry), len(entry)))
+		text := unsafe.String(unsafe.SliceData(entry), len(entry))
+		if !grants.Passes(text) {
+			return false
+		}
+		if len(more) > 0 {
+			// What the agent set on purpose is not set over.
+			more = without(more, nameOf(text))
+		}
+		return true
 	}, t.changed[:0])
 	if err != nil {
 		return again, false, err
@@ -88,10 +98,43 @@ func (t *tracer) filterChild(pid int) (again step, trusted bool, err error) {
 	if err := t.writeStack(pid, regs.SP()); err != nil {
 		return again, false, err
 	}
+	if len(more) > 0 {
+		if err := t.addEntries(pid, &regs, more); err != nil {
+			return again, false, err
+		}
+	}
 	if !t.setid && isSetid(pid) {
 		again = t.planAgain(pid, &regs)
 	}
 	return again, false, nil
+}
+
+// without drops the entries of that name.
+func without(entries []string, name string) []string {
+	for i := range entries {
+		if nameOf(entries[i]) == name {
+			return without(append(entries[:i:i], entries[i+1:]...), name)
+		}
+	}
+	return entries
+}
+
+// addEntries gives a child what a rule grants it and the agent does not have: a
+// new beginning of its stack, in the 128 KiB that the kernel leaves below the
+// old one.
+func (t *tracer) addEntries(pid int, regs *registers, entries []string) error {
+	mem, sp := t.stack.Grow(entries)
+	if len(mem) > roomBelow {
+		return errors.New("what a rule grants it is too large")
+	}
+	if err := t.writeMemory(pid, sp, mem); err != nil {
+		return err
+	}
+	regs.SetSP(sp)
+	if errno := regs.set(pid, false); errno != 0 {
+		return gone(errno)
+	}
+	return nil
 }
 
 func gone(errno syscall.Errno) error {
@@ -205,9 +248,7 @@ func (t *tracer) writeStack(pid int, sp uint64) error {
 			t.local[i] = iovec{uint64(uintptr(unsafe.Pointer(&mem[r.From]))), n}
 			t.remote[i] = iovec{sp + uint64(r.From), n}
 		}
-		n, _, errno := syscall.RawSyscall6(sysProcessVMWritev, uintptr(pid), uintptr(unsafe.Pointer(&t.local)), uintptr(len(t.changed)),
-			uintptr(unsafe.Pointer(&t.remote)), uintptr(len(t.changed)), 0)
-		if errno == 0 && int(n) == size {
+		if t.writeVectors(pid, len(t.changed)) == size {
 			return nil
 		}
 	}
@@ -217,6 +258,25 @@ func (t *tracer) writeStack(pid int, sp uint64) error {
 		}
 	}
 	return nil
+}
+
+func (t *tracer) writeMemory(pid int, at uint64, b []byte) error {
+	t.local[0] = iovec{uint64(uintptr(unsafe.Pointer(&b[0]))), uint64(len(b))}
+	t.remote[0] = iovec{at, uint64(len(b))}
+	if !t.slow && t.writeVectors(pid, 1) == len(b) {
+		return nil
+	}
+	return t.poke(pid, at, b)
+}
+
+// writeVectors returns how much of the first n vectors was written.
+func (t *tracer) writeVectors(pid, n int) int {
+	written, _, errno := syscall.RawSyscall6(sysProcessVMWritev, uintptr(pid), uintptr(unsafe.Pointer(&t.local)), uintptr(n),
+		uintptr(unsafe.Pointer(&t.remote)), uintptr(n), 0)
+	if errno != 0 {
+		return 0
+	}
+	return int(written)
 }
 
 // poke writes word by word: to a child of another user, whose memory only its
@@ -353,7 +413,8 @@ func (t *tracer) planAgain(pid int, regs *registers) (again step) {
 	}
 	again.phase = execAgain
 	again.call = vdso + uint64(at)
-	again.again = [3]uint64{name, t.stack.Argv(), t.stack.Envp()}
+	argv, envp := t.stack.Lists(regs.SP())
+	again.again = [3]uint64{name, argv, envp}
 	return again
 }
 

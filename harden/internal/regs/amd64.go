@@ -29,6 +29,9 @@ func (r *AMD64) SP() uint64 {
 	return r.Rsp
 }
 
+// SetSP changes it.
+func (r *AMD64) SetSP(v uint64) { r.Rsp = v }
+
 // Prctl makes the system call at whose entry the thread stands a prctl.
 func (r *AMD64) Prctl(option, argument uint64) {
 	if r.Compat() {

@@ -57,6 +57,15 @@ func (r *ARM64) SP() uint64 {
 	return r.get(arm64SP)
 }
 
+// SetSP changes it.
+func (r *ARM64) SetSP(v uint64) {
+	if r.Compat() {
+		r.set(arm32SP, v)
+		return
+	}
+	r.set(arm64SP, v)
+}
+
 // Prctl makes the system call at whose entry the thread stands a prctl.
 func (r *ARM64) Prctl(option, argument uint64) {
 	r.set(0, option)

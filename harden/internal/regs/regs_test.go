@@ -60,6 +60,10 @@ func TestARM64(t *testing.T) {
 	if at.Words[32] != 0x1000 || at.Words[0] != 11 || at.Words[1] != 22 || at.Words[8] != 214 {
 		t.Errorf("Again: %+v", at)
 	}
+	at.SetSP(0x7ffe_0000)
+	if at.SP() != 0x7ffe_0000 {
+		t.Errorf("SP = %#x", at.SP())
+	}
 	at.Execve(0x2000, 5, 6, 7)
 	if at.Words[32] != 0x2000 || at.Words[8] != 221 || at.Words[0] != 5 || at.Words[1] != 6 || at.Words[2] != 7 {
 		t.Errorf("Execve: %+v", at)
@@ -89,6 +93,10 @@ func TestARM32(t *testing.T) {
 			at.Again(&entry)
 			if at.get(15) != c.want || at.get(0) != 11 || at.get(1) != 22 {
 				t.Errorf("Again: %+v", at)
+			}
+			at.SetSP(0xffe0_0000)
+			if at.SP() != 0xffe0_0000 || at.get(12) != 0 {
+				t.Errorf("SP = %#x", at.SP())
 			}
 			at.Execve(0x2000, 5, 6, 7)
 			if at.get(15) != 0x2000 || at.get(7) != 11 || at.get(2) != 7 || at.get(16)&arm32Thumb != 0 {

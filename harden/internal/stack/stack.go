@@ -142,11 +142,12 @@ func (s *Stack) Text(address uint64) (string, bool) {
 	return string(b), ok
 }
 
-// Argv and Envp are the addresses of the two lists.
-func (s *Stack) Argv() uint64 { return s.base + uint64(s.word) }
-
-// Envp is where the environment's list is, before and after Edit.
-func (s *Stack) Envp() uint64 { return s.base + uint64(s.env) }
+// Lists are the addresses of the arguments' and the environment's list of a
+// stack that begins at base: the one that was parsed, or the one that Grow made
+// of it.
+func (s *Stack) Lists(base uint64) (argv, envp uint64) {
+	return base + uint64(s.word), base + uint64(s.env)
+}
 
 // Range is a part of the memory that Edit changed, as offsets.
 type Range struct{ From, To int }
@@ -191,6 +192,30 @@ func (s *Stack) Edit(keep func(entry []byte) bool, changed []Range) ([]Range, er
 	s.aux -= gap
 	s.auxEnd -= gap
 	return changed, nil
+}
+
+// Grow makes a new beginning of the stack, with entries at the end of the
+// environment, to be put below the old one: its memory, and the address that is
+// the stack pointer then. Every string that is there already keeps its place.
+func (s *Stack) Grow(entries []string) (mem []byte, base uint64) {
+	vectors, size := s.auxEnd+len(entries)*s.word, 0
+	for _, e := range entries {
+		size += len(e) + 1
+	}
+	// Programs are promised a stack pointer that is a multiple of 16.
+	base = (s.base - uint64(vectors+size)) &^ 15
+	mem = make([]byte, s.base-base)
+	grown := Stack{mem: mem, base: base, word: s.word}
+	at := s.env + s.envc*s.word
+	copy(mem, s.mem[:at])
+	copy(mem[at+(len(entries)+1)*s.word:], s.mem[s.aux:s.auxEnd])
+	text := vectors
+	for _, e := range entries {
+		grown.put(at, base+uint64(text))
+		text += copy(mem[text:], e) + 1
+		at += s.word
+	}
+	return mem, base
 }
 
 // Bytes is the memory itself.

@@ -95,10 +95,11 @@ func TestEdit(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := list(t, again, again.Argv()); !slices.Equal(got, args) {
+				argv, envp := again.Lists(0x7fff1230)
+				if got := list(t, again, argv); !slices.Equal(got, args) {
 					t.Errorf("args = %q", got)
 				}
-				if got := list(t, again, again.Envp()); !slices.Equal(got, want) {
+				if got := list(t, again, envp); !slices.Equal(got, want) {
 					t.Errorf("env = %q, want %q", got, want)
 				}
 				fn, _ := again.Aux(atExecfn)
@@ -129,6 +130,45 @@ func TestEdit(t *testing.T) {
 	}
 }
 
+func TestGrow(t *testing.T) {
+	for _, word := range []int{4, 8} {
+		for _, c := range []struct{ env, more []string }{
+			{[]string{"A=1", "B=2", "C=3"}, []string{"HELD=made up"}},
+			{nil, []string{"X=", "Y=2"}},
+			{[]string{"B=2"}, nil},
+		} {
+			const base = 0x7fff1230
+			mem := build(base, word, []string{"prog", "x"}, c.env, "/bin/prog")
+			s, err := Parse(mem, base, word)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Edit(func(e []byte) bool { return string(e) != "B=2" }, nil); err != nil {
+				t.Fatal(err)
+			}
+			below, sp := s.Grow(c.more)
+			if sp%16 != 0 || sp+uint64(len(below)) != base {
+				t.Errorf("%d bytes at %#x", len(below), sp)
+			}
+			grown, err := Parse(append(below, mem...), sp, word)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := append(slices.DeleteFunc(slices.Clone(c.env), func(e string) bool { return e == "B=2" }), c.more...)
+			argv, envp := s.Lists(sp)
+			if got := list(t, grown, envp); !slices.Equal(got, want) {
+				t.Errorf("env = %q, want %q", got, want)
+			}
+			if got := list(t, grown, argv); !slices.Equal(got, []string{"prog", "x"}) {
+				t.Errorf("args = %q", got)
+			}
+			if v, ok := grown.Aux(atEntry); !ok || v != 0x1234 {
+				t.Errorf("AT_ENTRY = %#x", v)
+			}
+		}
+	}
+}
+
 func TestParseAsksForMore(t *testing.T) {
 	mem := build(0x1000, 8, []string{"p"}, []string{"A=1", "LAST=22"}, "/p")
 	whole := bytes.Index(mem, []byte("LAST=22")) + len("LAST=22") + 1
@@ -151,6 +191,9 @@ func FuzzEdit(f *testing.F) {
 		s, err := Parse(mem, base, word)
 		if err != nil {
 			return
+		}
+		if base > 1<<20 {
+			s.Grow([]string{"MORE=1"})
 		}
 		changed, _ := s.Edit(func(e []byte) bool { return len(e)%2 == 0 }, nil)
 		for _, r := range changed {
