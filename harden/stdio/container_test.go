@@ -86,13 +86,25 @@ func TestContainerOutputBackPressure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var errOut bytes.Buffer
-	cmd.Stderr = &errOut
+	// A file, which can be looked at while the container runs.
+	said := func() string {
+		data, err := os.ReadFile(filepath.Join(b.Dir, "stderr"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	errOut, err := os.Create(filepath.Join(b.Dir, "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer errOut.Close()
+	cmd.Stderr = errOut
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.ReadFull(out, make([]byte, 1<<20)); err != nil {
-		t.Fatal(err, &errOut)
+		t.Fatal(err, said())
 	}
 	waiting, polls := 0, 0
 	rig.Eventually(t, "the pipe to be full", func() bool {
@@ -104,8 +116,8 @@ func TestContainerOutputBackPressure(t *testing.T) {
 		polls++
 		return polls == 10
 	})
-	if errOut.Len() > 0 {
-		t.Errorf("the agent did not wait: %s", &errOut)
+	if text := said(); text != "" {
+		t.Errorf("the agent did not wait: %s", text)
 	}
 	pid, err := os.ReadFile(filepath.Join(b.Dir, "pid"))
 	if err != nil {
@@ -137,10 +149,11 @@ func TestContainerOutputBackPressure(t *testing.T) {
 		}
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Error(err, &errOut)
+		t.Error(err, said())
 	}
-	// Each line of 22 bytes has become one of 11.
-	if want := int64(286000000/2) - 1<<20; rest != want {
+	// Each line of 22 bytes has become one of 11. Where the machine was so busy that the time limit released a held
+	// beginning of the value (three bytes at most), those are there too.
+	if want := int64(286000000/2) - 1<<20; rest < want || rest > want+300 {
 		t.Errorf("%d bytes, want %d", rest, want)
 	}
 	if len(last) > 5 || last > "32768" && len(last) == 5 {
