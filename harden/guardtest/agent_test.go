@@ -44,7 +44,7 @@ func probeDir(t *testing.T) string {
 		t.Fatal(err)
 	}
 	source := filepath.Join("..", "..", "testdata", "probe")
-	for _, p := range [][]string{{"child", "child.c"}, {"child32", "child.c", "-m32"}, {"reach", "reach.c"}, {"spawns", "spawns.c", "-pthread"}, {"tty", "tty.c"}} {
+	for _, p := range [][]string{{"child", "child.c"}, {"child32", "child.c", "-m32"}, {"reach", "reach.c"}, {"spawns", "spawns.c", "-pthread"}, {"stand", "stand.c"}} {
 		rig.Copy(t, rig.CC(t, filepath.Join(source, p[1]), p[2:]...), filepath.Join(dir, p[0]))
 	}
 	rig.Copy(t, rig.Go(t, "./"+filepath.Join(source, "agent")), filepath.Join(dir, "agent"))
@@ -150,12 +150,20 @@ func each(t *testing.T, test func(t *testing.T, rt rig.Runtime)) {
 	}
 }
 
-// process is an agent without a container: the shim with its order, leading a session as process 1 does.
+// ordinary is the user of agents without a container. It has no account.
+const ordinary = 54321
+
+// process is an agent without a container, of an ordinary user: the shim with its order, leading a session as process 1
+// does.
 func process(t *testing.T, o *order.Order, args ...string) *exec.Cmd {
 	t.Helper()
+	rig.Need(t, "root")
 	cmd := exec.Command(rig.Bin(t, "envscrub-shim"), args...)
 	cmd.Env = append([]string{"PATH=" + probeDir(t) + ":/usr/sbin:/usr/bin:/sbin:/bin", "AGENT_KEY=" + key, "KEPT=kept", "CHANGED=old"}, o.Environ()...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
-	cmd.Dir = t.TempDir()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Credential: &syscall.Credential{Uid: ordinary, Gid: ordinary}}
+	cmd.Dir = rig.TempDir(t)
+	if err := os.Chown(cmd.Dir, ordinary, ordinary); err != nil {
+		t.Fatal(err)
+	}
 	return cmd
 }

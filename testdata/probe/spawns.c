@@ -207,7 +207,10 @@ static void *flooder(void *unused)
 
 static void held(int n)
 {
-	int killed = 0, done = 0, status;
+	int killed = 0, done = 0, status, in[2];
+	// A child that waits for its end of input waits until it is killed.
+	if (pipe2(in, O_CLOEXEC) || dup2(in[0], 0) < 0)
+		exit(1);
 	for (int i = 0; i < n; i++) {
 		pid_t pid = fork();
 		if (!pid) {
