@@ -1,2 +1,80 @@
-// Package harden is the kernel side.
+// Package harden is the kernel side of envscrub: the shim, which is an agent's
+// entrypoint in its container, and the guard that it becomes.
+//
+// [Main] takes an order (package order) through one of three doors: its
+// environment, a pipe that the hook's lifter writes to, or, behind a
+// container's own init, a memory file. Where nothing has to stay it
+// executes the entrypoint. Otherwise it forks the agent and is its guard.
+//
+// # What it promises
+//
+//   - The agent is not dumpable after each of its execs, before its first system
+//     call has run: no process of its user, and no root without CAP_SYS_PTRACE,
+//     CAP_SYS_ADMIN or CAP_PERFMON, reads its memory, environ, maps or
+//     descriptors, or attaches to it. These capabilities are taken from the
+//     agent; the guard refuses to start, and names it, where one has to stay.
+//     The kernel's answer and the owner of /proc/<agent>/environ are checked.
+//   - Every process that it starts has its environment filtered (package
+//     policy/spawn) before its first instruction: removed entries are zeroed, not
+//     only unlinked. Then it is let go. One whose memory cannot be edited is
+//     killed, and a line says so.
+//   - What forks without exec is still the agent, and so is a trusted command.
+//     A trusted command's own execs stay agent too, as the main process's do.
+//   - If the guard dies, the agent dies.
+//   - To its children the agent is what it would have been without a guard: it
+//     leads a session, has the terminal, gets every signal that can be forwarded,
+//     and its exit code, or 128 and the signal's number, is the guard's. Orphans
+//     are reaped. The agent is no longer process 1, though: a program that
+//     insists on that (systemd) needs dumpable = "off" and no keep.
+//
+// # What it does not
+//
+// It is no sandbox. The agent may hand its secrets on: in arguments, files,
+// pipes, encoded. It is trusted: one that sets itself dumpable again, or starts
+// a child with CLONE_UNTRACED, is on its own.
+//
+// # Known holes
+//
+//   - Between an exec of the main process (or of a trusted command) and the
+//     guard's system call lie some tens of microseconds in which the new
+//     program is dumpable. A process that already runs then and tries in a tight
+//     loop can win that race; at the container's start there is none.
+//   - A program that its user cannot read (mode 0711 and less) is closed to an
+//     unprivileged guard as well: as a child of an agent with something to hide it
+//     is killed.
+//   - A set-user-id child is executed a second time, untraced, once its
+//     environment is filtered, or it would lose its privileges; a script whose
+//     interpreter is set-user-id, and a set-user-id main process, lose them.
+//   - Signals other than SIGHUP and SIGINT that were ignored when the shim
+//     started are at their default for the agent, as behind every Go program.
+//   - With nothing to take from children they are not stopped at all, and keep the
+//     variables that close a runtime's diagnostics.
+//   - What is still the agent when its main process ends (a fork without exec)
+//     ends with it, also where the guard is not process 1.
+//
+// # What it costs the agent
+//
+// No core dump, no debugger. /proc/self/environ, mem, auxv and pagemap of an
+// agent that is not root are root's, and closed to itself; fd, maps, exe and
+// status are not, so /dev/stdout can be opened by path wherever the file behind
+// it could be without a guard. It cannot write its own uid_map: what unshares a
+// user namespace in the agent itself fails, a child that does is let alone. The
+// prctl stands in for a debugger's door, not for a runtime's own: those are
+// closed one by one (order.Diagnostics). SIGUSR1 to a Node agent, and SIGQUIT
+// to a JVM, reach it from the engine, from the terminal and from itself, not
+// from a process beside it.
+//
+// # On the host
+//
+// envscrub run needs nothing else: it executes the shim, as any user, with the
+// order in its environment (order.Environ) and the command as arguments. The
+// file's name has to be envscrub-shim. Started from a shell, guard and agent
+// share a process group, and stop and continue together.
+//
+// # How it is made
+//
+// The shim is on every container's critical path and stays as long as the
+// container: it makes its system calls itself and imports neither os nor fmt.
+// Nothing in the guard grows with the agent's threads or children, and
+// a thread that computes never stops.
 package harden

@@ -18,6 +18,7 @@ const (
 // agent's exit code.
 func guard(j *job) (int, *failure) {
 	o := j.order
+	setName(shimName) // not what told the lifter, or the number of a descriptor
 	filter, err := spawn.New(o.AgentOnly, j.env, o.Held, o.Rules, o.Trust)
 	if err != nil {
 		return 0, refuse("spawn: ", err.Error())
@@ -98,16 +99,24 @@ func (t *tracer) start(j *job, c *child) (status int, fail *failure) {
 	c.closeStatus, c.status, c.goAhead, c.closeGo = say[0], say[1], wait[0], wait[1]
 	argv, envp := cstrings(j.args), cstrings(j.env)
 	c.path, c.argv, c.envp = cstring(j.path), &argv[0], &envp[0]
-	pid, errno := fork(c)
-	if errno != 0 {
-		return 0, refuse("fork: ", errno.Error())
+	for {
+		pid, errno := fork(c)
+		if errno != 0 {
+			return 0, refuse("fork: ", errno.Error())
+		}
+		t.agent = pid
+		killed, fail := t.untilReady(say[0])
+		if fail != nil {
+			return 0, fail
+		}
+		if !killed {
+			break
+		}
+		// The profile's victim is gone; another child gets by without a guard.
+		c.trace = false
 	}
-	t.agent = pid
 	closeFD(say[1])
 	closeFD(wait[0])
-	if fail := t.untilReady(say[0]); fail != nil {
-		return 0, fail
-	}
 	if c.trace {
 		if fail := t.seize(); fail != nil {
 			return 0, fail
@@ -130,25 +139,27 @@ func wipeString(p *byte) {
 	}
 }
 
-// untilReady follows the child to where it can be seized.
-func (t *tracer) untilReady(status int) *failure {
+// untilReady follows the child to where it can be seized. killed is true where
+// a seccomp profile ended it for trying what a tracer does, and the order does
+// not insist.
+func (t *tracer) untilReady(status int) (killed bool, fail *failure) {
 	last := int32(0)
 	for {
-		m, ok := receiveMessage(status)
-		if !ok {
+		if !t.waitMessage(status) {
 			var ws syscall.WaitStatus
 			syscall.Wait4(t.agent, &ws, 0, nil)
-			call := "a system call"
-			switch last {
-			case msgTryPtrace:
-				call = "ptrace"
-			case msgTryVM:
-				call = "process_vm_readv"
+			call := "ptrace"
+			switch {
+			case !ws.Signaled() || ws.Signal() != syscall.SIGSYS || last != msgTryPtrace && last != msgTryVM:
+				return false, refuse("the agent's process ended before it started")
+			case last == msgTryVM:
+				call = "process_vm_readv or process_vm_writev"
 			}
-			if ws.Signaled() && ws.Signal() == syscall.SIGSYS {
-				return refuse("the container's seccomp profile kills a process that calls ", call, ": the guard cannot work under it")
-			}
-			return refuse("the agent's process ended before it started")
+			return true, t.without("the container's seccomp profile kills a process that calls " + call)
+		}
+		m, ok := receiveMessage(status)
+		if !ok {
+			return false, refuse("the agent's process does not say that it is ready")
 		}
 		last = m.kind
 		errno := syscall.Errno(m.errno)
@@ -160,9 +171,35 @@ func (t *tracer) untilReady(status int) *failure {
 		case msgVM:
 			t.slow = errno != 0
 		case msgReady:
-			return nil
+			return false, nil
 		}
 	}
+}
+
+// waitMessage waits for the child's next message; false means that the child
+// has ended without one. The guard still holds the pipe's other end, for a
+// second child.
+func (t *tracer) waitMessage(status int) bool {
+	for !waitReadable(status, 20) {
+		var info [128]byte
+		_, _, errno := syscall.RawSyscall6(syscall.SYS_WAITID, pPID, uintptr(t.agent), uintptr(unsafe.Pointer(&info)),
+			syscall.WEXITED|syscall.WNOHANG|syscall.WNOWAIT, 0, 0)
+		if errno == 0 && *(*int32)(unsafe.Pointer(&info)) != 0 {
+			return waitReadable(status, 0)
+		}
+	}
+	return true
+}
+
+// without warns where the order lets the agent run unguarded, and refuses
+// otherwise: one that holds what its children must not see does not run.
+func (t *tracer) without(reason string) *failure {
+	if t.order.Dumpable == order.Prefer && !t.filter.Takes() {
+		say("warning: " + reason + ": the agent runs without a guard")
+		t.harden, t.children = false, false
+		return nil
+	}
+	return refuse(reason, ": the guard cannot work; set harden.dumpable = \"prefer\" to run without it")
 }
 
 func receiveMessage(fd int) (m message, ok bool) {
@@ -195,13 +232,11 @@ func (t *tracer) seize() *failure {
 		}
 		reason = whyNot(errno)
 	}
-	if t.order.Dumpable == order.Prefer && !t.filter.Takes() {
-		say("warning: " + reason + ": the agent runs without a guard")
-		t.harden, t.children = false, false
-		return nil
+	fail := t.without(reason)
+	if fail != nil {
+		syscall.Kill(t.agent, syscall.SIGKILL)
 	}
-	syscall.Kill(t.agent, syscall.SIGKILL)
-	return refuse(reason, ": the guard cannot work; set harden.dumpable = \"prefer\" to run without it")
+	return fail
 }
 
 func whyNot(errno syscall.Errno) string {

@@ -130,8 +130,13 @@ func behindInit(j *job, n int) *failure {
 	if fail != nil {
 		return fail
 	}
-	args := make([]string, 0, len(j.args)+2)
+	args := make([]string, 0, len(j.args)+3)
 	args = append(args, j.args[:n]...)
+	if args[n-1] != "--" {
+		// tini looks for options behind the command's name too, and would take
+		// the next one for its own.
+		args = append(args, "--")
+	}
 	args = append(args, fdPath+itoa(self), orderArgument+itoa(text))
 	args = append(args, j.args[n:]...)
 	return cannotRun(j.args[0], execve(j.path, args, env))

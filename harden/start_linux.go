@@ -108,12 +108,16 @@ func becomeAgent(c *child) {
 	syscall.RawSyscall(syscall.SYS_CLOSE, uintptr(c.closeGo), 0, 0)
 	if c.trace {
 		// A seccomp profile may kill for these: then it kills this child, and
-		// the guard can say so. Both calls ask for process 0, which is none.
+		// the guard can say so. They ask for
+		// process 0, which is none, and for no bytes.
 		tell(c, msgTryPtrace, 0)
 		_, _, errno := syscall.RawSyscall6(syscall.SYS_PTRACE, ptraceSeize, 0, 0, 0, 0, 0)
 		tell(c, msgPtrace, errno)
 		tell(c, msgTryVM, 0)
 		_, _, errno = syscall.RawSyscall6(sysProcessVMReadv, 0, 0, 0, 0, 0, 0)
+		if errno == 0 {
+			_, _, errno = syscall.RawSyscall6(sysProcessVMWritev, 0, 0, 0, 0, 0, 0)
+		}
 		tell(c, msgVM, errno)
 		// The guard's memory, and so this copy of it, is closed to others; a
 		// tracer without privilege is one of them until it has seized.

@@ -31,6 +31,7 @@ const (
 	xOK       = 1
 
 	stRdonly = 1
+	pPID     = 1
 )
 
 func prctl(option, arg2, arg3 uintptr) (int, syscall.Errno) {
