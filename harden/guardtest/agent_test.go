@@ -44,11 +44,11 @@ func probeDir(t *testing.T) string {
 		t.Fatal(err)
 	}
 	source := filepath.Join("..", "..", "testdata", "probe")
-	for _, p := range [][]string{{"child", "child.c"}, {"child32", "child.c", "-m32"}, {"reach", "reach.c"}, {"spawns", "spawns.c", "-pthread"}, {"stand", "stand.c"}} {
+	for _, p := range [][]string{{"child", "child.c"}, {"child32", "child.c", "-m32"}, {"reach", "reach.c"}, {"spawns", "spawns.c", "-pthread"}, {"init", "init.c"}, {"stand", "stand.c"}} {
 		rig.Copy(t, rig.CC(t, filepath.Join(source, p[1]), p[2:]...), filepath.Join(dir, p[0]))
 	}
 	rig.Copy(t, rig.Go(t, "./"+filepath.Join(source, "agent")), filepath.Join(dir, "agent"))
-	for _, name := range []string{"agent.js", "agent.py", "script"} {
+	for _, name := range []string{"agent.js", "agent.py", "behind", "script", "stops"} {
 		rig.Copy(t, filepath.Join(source, name), filepath.Join(dir, name))
 	}
 	probes.dir = dir

@@ -50,8 +50,9 @@ func run(args []string) int {
 		cmd.Args[i] = strings.ReplaceAll(cmd.Args[i], "@", strconv.Itoa(os.Getpid()))
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	if err := cmd.Run(); err != nil {
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
 		fmt.Println(err)
+		return 1
 	}
 	return cmd.ProcessState.ExitCode()
 }
