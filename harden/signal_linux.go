@@ -11,13 +11,24 @@ import (
 // opens a debugger must not pass when a tool sent it. So the handlers are
 // ours: they write the siginfo to a pipe.
 
+//lint:ignore U1000 the kernel calls it
 func signalHandler()
+
+//lint:ignore U1000 the kernel calls it
 func faultHandler()
+
+//lint:ignore U1000 the kernel calls it
 func signalReturn()
+
+//lint:ignore U1000 the kernel calls it
 func tickHandler()
+
+// signalCode returns the addresses of the four: a Go function value is not one.
 func signalCode() (signal, fault, tick, back uintptr)
 
 // signalPipe is the end that the handlers write to.
+//
+//lint:ignore U1000 the assembly uses it
 var signalPipe uintptr
 
 const (

@@ -97,7 +97,7 @@ var second = [256]uint32{
 // kindLengths has for each first letter the lengths of the words that kindWord
 // knows, as a set.
 var kindLengths = [26]uint32{
-	'a' - 'a': 0x62d0,
+	0:         0x62d0,
 	'b' - 'a': 0x40,
 	'c' - 'a': 0x30ef0,
 	'd' - 'a': 0x18,

@@ -76,11 +76,24 @@ func TestGlob(t *testing.T) {
 		pattern, s string
 		want       bool
 	}{
-		{"*/gh", "/usr/bin/gh", true}, {"*/gh", "/usr/bin/ghx", false}, {"*/gh", "gh", false},
-		{"/usr/bin/*", "/usr/bin/a/b", true}, {"a?c", "abc", true}, {"a?c", "ac", false},
-		{"[a-c]x", "bx", true}, {"[!a-c]x", "bx", false}, {"[]]", "]", true}, {"[a\\]]", "]", true},
-		{"{a,b*}z", "bcz", true}, {"{a,{b,c}d}", "cd", true}, {"{a,b}", "c", false}, {"\\*", "*", true}, {"\\*", "x", false},
-		{"a**b", "ab", true}, {"*a*b*c*", "xxaxxbxxcxx", true}, {"", "", false},
+		{"*/gh", "/usr/bin/gh", true},
+		{"*/gh", "/usr/bin/ghx", false},
+		{"*/gh", "gh", false},
+		{"/usr/bin/*", "/usr/bin/a/b", true},
+		{"a?c", "abc", true},
+		{"a?c", "ac", false},
+		{"[a-c]x", "bx", true},
+		{"[!a-c]x", "bx", false},
+		{"[]]", "]", true},
+		{"[a\\]]", "]", true},
+		{"{a,b*}z", "bcz", true},
+		{"{a,{b,c}d}", "cd", true},
+		{"{a,b}", "c", false},
+		{"\\*", "*", true},
+		{"\\*", "x", false},
+		{"a**b", "ab", true},
+		{"*a*b*c*", "xxaxxbxxcxx", true},
+		{"", "", false},
 	} {
 		p, err := compile(c.pattern, false)
 		if err != nil {
