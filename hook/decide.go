@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/opencontainers/runc/libcontainer/user"
+	"golang.org/x/sys/unix"
 
 	"github.com/envscrub/envscrub/harden/order"
 	"github.com/envscrub/envscrub/hook/audit"
@@ -137,8 +137,13 @@ func lookup(uid int) func(string) (string, bool) {
 		if ok || name != "HOME" {
 			return value, ok
 		}
-		u, err := user.LookupUid(uid)
-		return u.Home, err == nil && u.Home != ""
+		fd, err := unix.Open("/etc/passwd", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return "", false
+		}
+		defer unix.Close(fd)
+		_, home := account(readPasswd(fd), uid)
+		return home, home != ""
 	}
 }
 
@@ -150,20 +155,35 @@ func (h *Hook) store() (record.Store, error) {
 	return record.Default()
 }
 
-// record is what is written down of the verdict, without values.
-func (x *verdict) record(bundle, door string) *record.Record {
+// RecordOf is what is written down of a create, without values. There is no decision
+// where nothing was decided: then d and env, the environment that it is on, are nil.
+func RecordOf(f *doc.File, v *policy.View, d *policy.Decision, env []string) (*record.Record, error) {
 	r := &record.Record{
-		ID: x.id, Bundle: bundle, Engine: audit.EngineOf(x.file.Annotations()), Image: ImageOf(x.file.Annotations()),
-		Profile: x.view.Profile, Mode: string(x.view.Mode), Door: door, Time: time.Now(),
-		Kept: len(x.decision.Container()),
+		Engine: audit.EngineOf(f.Annotations()), Image: ImageOf(f.Annotations()),
+		Profile: v.Profile, Mode: string(v.Mode), Time: time.Now(),
 	}
-	for _, v := range x.decision.Variables {
-		if v.Fate != policy.FateKept {
-			r.Variables = append(r.Variables, record.Variable{Name: v.Name, Fate: string(v.Fate), Rule: v.Rule, At: v.At.String()})
+	if d != nil {
+		r.Kept = len(d.Container())
+		for _, x := range d.Variables {
+			if x.Fate != policy.FateKept {
+				r.Variables = append(r.Variables, record.Variable{Name: x.Name, Fate: string(x.Fate), Rule: x.Rule, At: x.At.String()})
+			}
 		}
 	}
-	r.Remember(x.env)
-	return r
+	if err := r.Remember(env); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// keep leaves the record of a verdict.
+func (x *verdict) keep(store record.Store, bundle string) error {
+	r, err := RecordOf(x.file, x.view, x.decision, x.env)
+	if err != nil {
+		return err
+	}
+	r.ID, r.Bundle, r.Door = x.id, bundle, doorHook
+	return store.Write(r)
 }
 
 // audit writes the line that the policy asks for. A line that cannot be written

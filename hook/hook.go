@@ -120,13 +120,13 @@ func (h *Hook) observe(x *verdict, s *State) error {
 	if err != nil {
 		return err
 	}
-	return store.Write(x.record(s.Bundle, doorHook))
+	return x.keep(store, s.Bundle)
 }
 
 // write leaves a record, and the scrubbed environment in config.json for whoever
 // reads it from now on; the runtime has read it before.
 func (h *Hook) write(x *verdict, store record.Store, bundle string) error {
-	if err := store.Write(x.record(bundle, doorHook)); err != nil {
+	if err := x.keep(store, bundle); err != nil {
 		return err
 	}
 	x.file.SetEnv(x.decision.Container())

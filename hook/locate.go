@@ -25,10 +25,17 @@ const (
 // container will see them. It decides nothing but whose error message a missing
 // entrypoint gets.
 func Locate(f *doc.File) Whereabouts {
-	l := locator{root: rootPath(f), bundle: filepath.Dir(f.Path()), mounts: f.Mounts()}
-	if l.root == "" {
+	root := rootPath(f)
+	if root == "" {
 		return Unknown
 	}
+	fd, err := unix.Open(root, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		fd = -1
+	} else {
+		defer unix.Close(fd)
+	}
+	l := locator{root: fd, bundle: filepath.Dir(f.Path()), mounts: f.Mounts()}
 	where := Missing
 	for _, search := range (Command{f.Args(), f.Env(), f.Cwd()}).searches() {
 		for _, path := range search {
@@ -44,8 +51,9 @@ func Locate(f *doc.File) Whereabouts {
 }
 
 type locator struct {
-	root, bundle string
-	mounts       []doc.Mount
+	root   int // open, or -1 where it cannot be
+	bundle string
+	mounts []doc.Mount
 }
 
 // look follows a path from component to component.
@@ -113,7 +121,8 @@ func components(path string) []string {
 // open opens a path of the container that has no symbolic link in it but perhaps
 // the last component.
 func (l *locator) open(path string) (int, Whereabouts) {
-	source, below := l.root, path
+	below := path
+	source, within, seen := "", l.root, l.root >= 0 // in a directory that is open, else in the source of a mount
 	for _, m := range l.mounts {
 		dir := filepath.Clean("/" + m.Destination)
 		under, ok := strings.CutPrefix(path, dir)
@@ -122,27 +131,30 @@ func (l *locator) open(path string) (int, Whereabouts) {
 		}
 		switch {
 		case m.Type == "bind" || m.Type == "none" || slices.Contains(m.Options, "bind") || slices.Contains(m.Options, "rbind"):
-			source, below = m.Source, under
+			source, within, seen, below = m.Source, -1, true, under
 			if !filepath.IsAbs(source) {
 				source = filepath.Join(l.bundle, source)
 			}
 		default:
-			source = "" // made when the container is: what will be in it cannot be seen
+			seen = false // made when the container is: what will be in it cannot be seen
 		}
 	}
-	if source == "" {
-		return -1, Unknown
-	}
-	fd, err := unix.Open(source, unix.O_PATH|unix.O_CLOEXEC, 0)
-	if err != nil {
+	if !seen {
 		return -1, Unknown
 	}
 	below = strings.Trim(below, "/")
-	if below == "" {
-		return fd, Found
+	if within < 0 {
+		fd, err := unix.Open(source, unix.O_PATH|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return -1, Unknown
+		}
+		if below == "" {
+			return fd, Found
+		}
+		defer unix.Close(fd)
+		within = fd
 	}
-	defer unix.Close(fd)
-	inner, err := unix.Openat2(fd, below, &unix.OpenHow{
+	inner, err := unix.Openat2(within, below, &unix.OpenHow{
 		Flags:   unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW,
 		Resolve: unix.RESOLVE_BENEATH,
 	})

@@ -39,6 +39,7 @@ options:
 // Main is the program envscrub-hook. It returns the exit status: 0, or 1 after one
 // line on stderr, and then the container must not start.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	GrowStack()
 	o, err := parseArgs(args)
 	var input []byte
 	if err == nil && o.print != "" {

@@ -1,12 +1,9 @@
 package hook
 
 import (
-	"fmt"
-	"io"
-	"os"
 	"path/filepath"
+	"strconv"
 
-	"github.com/opencontainers/runc/libcontainer/user"
 	"golang.org/x/sys/unix"
 
 	"github.com/envscrub/envscrub/hook/doc"
@@ -55,7 +52,7 @@ func SubjectOf(f *doc.File, id string) policy.Subject {
 	return policy.Subject{
 		ContainerID: id,
 		Image:       ImageOf(annotations),
-		User:        fmt.Sprintf("%d:%d", f.UID(), f.User().GID),
+		User:        strconv.Itoa(int(f.UID())) + ":" + strconv.Itoa(int(f.User().GID)),
 		UserName:    userName(rootPath(f), f.UID()),
 		Args:        f.Args(),
 		Annotations: annotations,
@@ -76,9 +73,6 @@ func rootPath(f *doc.File) string {
 	return filepath.Join(filepath.Dir(f.Path()), path)
 }
 
-// maxPasswd bounds what is read of the image's passwd file.
-const maxPasswd = 1 << 20
-
 // userName looks a user up in the container's own passwd file, "" where there is
 // none. The file is the image's: it names its users as it likes.
 func userName(root string, uid uint32) string {
@@ -98,14 +92,7 @@ func userName(root string, uid uint32) string {
 	if err != nil {
 		return ""
 	}
-	file := os.NewFile(uintptr(fd), "passwd")
-	defer file.Close()
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	users, err := user.ParsePasswdFilter(io.LimitReader(file, maxPasswd), func(u user.User) bool { return u.Uid == int(uid) })
-	if err != nil || len(users) == 0 {
-		return ""
-	}
-	return users[0].Name
+	defer unix.Close(fd)
+	name, _ := account(readPasswd(fd), int(uid))
+	return name
 }

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -56,7 +57,8 @@ type digest [16]byte
 // r.Variables are hashed once more, to be known under any name.
 func (r *Record) Remember(env []string) error {
 	r.key = make([]byte, 32)
-	if n, err := unix.Getrandom(r.key, 0); err != nil || n != len(r.key) {
+	// The system call itself: unix.Getrandom first maps memory for a faster way, which pays from the second call on.
+	if n, _, err := unix.Syscall(unix.SYS_GETRANDOM, uintptr(unsafe.Pointer(&r.key[0])), uintptr(len(r.key)), 0); err != 0 || n != uintptr(len(r.key)) {
 		return fmt.Errorf("no random key for the record: %w", err)
 	}
 	r.hashes, r.lost = make(map[string][]digest, len(env)), map[digest]string{}

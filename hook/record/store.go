@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -48,7 +49,7 @@ const initialUserNS = 0xEFFFFFFD
 // outerID returns the user outside of the user namespace that a rootless engine
 // runs its runtime in, and whether there is such a user: root of a namespace is not
 // root where /run is not its own. In a container that is itself a machine it is.
-func outerID() (int, bool) {
+var outerID = sync.OnceValues(func() (int, bool) {
 	uid := os.Geteuid()
 	if uid != 0 {
 		return uid, true
@@ -66,7 +67,7 @@ func outerID() (int, bool) {
 	}
 	outer := ownMapping(string(data))
 	return outer, outer != 0
-}
+})
 
 // runtimeDir is where a user's own files go that need not outlive the session. A hook
 // has no environment but what its JSON says, and not every machine has a

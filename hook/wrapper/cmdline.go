@@ -73,8 +73,11 @@ var (
 		{"no-new-keyring", 0, nothing},
 		{"help", 'h', nothing},
 	}
-	runOptions = append(createOptions[:len(createOptions):len(createOptions)],
-		option{"detach", 'd', nothing}, option{"keep", 0, nothing}, option{"no-subreaper", 0, nothing})
+	runOptions = []option{ // beside those of create
+		{"detach", 'd', nothing},
+		{"keep", 0, nothing},
+		{"no-subreaper", 0, nothing},
+	}
 	execOptions = []option{
 		{"console-socket", 0, value},
 		{"pidfd-socket", 0, value},
@@ -113,7 +116,7 @@ func optionsOf(command string, g grammar) []option {
 	case "create":
 		list = createOptions
 	case "run":
-		list = runOptions
+		list = slices.Concat(createOptions, runOptions)
 	case "exec":
 		list = execOptions
 	case "delete":

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/envscrub/envscrub/harden/order"
 	"github.com/envscrub/envscrub/hook"
@@ -45,7 +44,7 @@ func (w *wrapper) create() error {
 	if !f.HasProcess() {
 		return nil // no environment, and the runtime has the word
 	}
-	p, err := policy.Load(w.load)
+	p, err := policy.Load(w.options())
 	if err != nil {
 		return err
 	}
@@ -205,22 +204,11 @@ func (c *creation) remember(d *policy.Decision, env []string) (func() error, err
 	if rand.IntN(sweepEvery) == 0 {
 		store.Sweep(sweepLooks)
 	}
-	r := &record.Record{
-		ID: c.id, Root: root, Bundle: c.bundle, Runtime: c.w.low.path, Engine: audit.EngineOf(c.file.Annotations()),
-		Image: hook.ImageOf(c.file.Annotations()), Profile: c.view.Profile, Mode: string(c.view.Mode), Door: door,
-		Time: time.Now(), Grants: c.granted,
-	}
-	if d != nil {
-		r.Kept = len(d.Container())
-		for _, x := range d.Variables {
-			if x.Fate != policy.FateKept {
-				r.Variables = append(r.Variables, record.Variable{Name: x.Name, Fate: string(x.Fate), Rule: x.Rule, At: x.At.String()})
-			}
-		}
-	}
-	if err := r.Remember(env); err != nil {
+	r, err := hook.RecordOf(c.file, c.view, d, env)
+	if err != nil {
 		return nil, err
 	}
+	r.ID, r.Root, r.Bundle, r.Runtime, r.Door, r.Grants = c.id, root, c.bundle, c.w.low.path, door, c.granted
 	if err := store.Write(r); err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func (w *wrapper) exec() error {
 // choose takes the profile that the container was created with, in the policy as it
 // is now.
 func (x *execution) choose() error {
-	p, err := policy.Load(x.w.load)
+	p, err := policy.Load(x.w.options())
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/envscrub/envscrub/hook"
 	"github.com/envscrub/envscrub/hook/record"
 	"github.com/envscrub/envscrub/policy"
 )
@@ -63,6 +64,7 @@ func (w *wrapper) run(words []string) error {
 	if !w.cmd.plain {
 		switch w.cmd.command {
 		case "create", "run":
+			hook.GrowStack()
 			err = w.create()
 		case "exec":
 			err = w.exec()
@@ -92,8 +94,13 @@ func (w *wrapper) ownOptions(words []string) ([]string, error) {
 		w.load.Files = append(w.load.Files, value)
 		words = words[1:]
 	}
-	_, w.load.User = record.Rootless()
 	return words, nil
+}
+
+// options say which policy counts. What passes through by the name of a link does not ask.
+func (w *wrapper) options() policy.LoadOptions {
+	_, w.load.User = record.Rootless()
+	return w.load
 }
 
 // candidates are the names of the runtime: the link's, else the policy's.
@@ -101,7 +108,7 @@ func (w *wrapper) candidates() []string {
 	if name := ofLink(w.argv0); name != "" {
 		return []string{name}
 	}
-	if names := policy.Runtimes(w.load); len(names) > 0 {
+	if names := policy.Runtimes(w.options()); len(names) > 0 {
 		return names
 	}
 	return defaultRuntimes

@@ -78,20 +78,28 @@ func findRuntime(names []string, path string) (*lowLevel, error) {
 	return nil, fmt.Errorf("find the runtime: there is no %s on PATH or in the standard directories; install one, or name it with the policy's key runtimes", strings.Join(names, " or "))
 }
 
-// runnable tells whether a program can be the runtime, and what its path is behind all
-// links.
+// runnable tells whether a program can be the runtime, and what its file is called behind all links.
 func runnable(path string, own *unix.Stat_t) (real string, ok bool) {
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return "", false
-	}
-	defer unix.Close(fd)
 	var st unix.Stat_t
-	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Mode&0o111 == 0 || st.Dev == own.Dev && st.Ino == own.Ino {
+	if unix.Lstat(path, &st) != nil {
 		return "", false
 	}
-	real, err = pathOf(fd)
-	return real, err == nil
+	real = path // as far as it matters: links among its directories do not change the file's name
+	if st.Mode&unix.S_IFMT == unix.S_IFLNK {
+		fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return "", false
+		}
+		defer unix.Close(fd)
+		if unix.Fstat(fd, &st) != nil {
+			return "", false
+		}
+		if real, err = pathOf(fd); err != nil {
+			return "", false
+		}
+	}
+	ok = st.Mode&unix.S_IFMT == unix.S_IFREG && st.Mode&0o111 != 0 && (st.Dev != own.Dev || st.Ino != own.Ino)
+	return real, ok
 }
 
 // pathOf returns the path of what is open, as the kernel sees it.
