@@ -28,7 +28,7 @@ type Harden struct {
 	NoNewPrivileges bool          // set no_new_privs before the entrypoint
 	CoreLimit       *uint64       // RLIMIT_CORE for the entrypoint; nil leaves it
 	DropSysAdmin    bool          // take CAP_SYS_ADMIN too
-	Privileged      string        // "allow" (default) or "refuse" a container whose capabilities void the guard
+	Privileged      string        // "allow" or "refuse" a container whose capabilities void the guard; empty: see Decision.RefusesVoid
 	Diagnostics     []string      // runtimes whose diagnostic doors are closed: dotnet, java, node, python
 	ShimTimeout     time.Duration // how long the shim waits for its go-ahead
 }
@@ -277,7 +277,7 @@ func (v *View) fill(s *Subject) error {
 		Dumpable:        cmp.Or(l.dumpable.value, "require"),
 		NoNewPrivileges: l.noNewPrivileges.value,
 		DropSysAdmin:    l.dropSysAdmin.value,
-		Privileged:      cmp.Or(l.privileged.value, "allow"),
+		Privileged:      l.privileged.value,
 		Diagnostics:     diagnostics,
 		ShimTimeout:     cmp.Or(l.shimTimeout.value, defaultShimTimeout),
 	}
@@ -460,4 +460,23 @@ func classified(group, text string) string {
 		return "deny-name (group " + group + ")"
 	}
 	return "deny-glob " + text + " (group " + group + ")"
+}
+
+// labels keeps the texts of built-in judgements for the length of one decision: many variables go by few rules, and a
+// text for each would be the only thing that is allocated for each.
+type labels []struct{ group, glob, label string }
+
+func (l *labels) classified(group, text string) string {
+	glob := text
+	if !isGlob(text) {
+		glob = "" // the text is a name, and the label does not have it in it
+	}
+	for i := range *l {
+		if k := &(*l)[i]; k.glob == glob && k.group == group {
+			return k.label
+		}
+	}
+	label := classified(group, text)
+	*l = append(*l, struct{ group, glob, label string }{group, glob, label})
+	return label
 }
