@@ -26,7 +26,7 @@ func OrderOf(v *policy.View, d *policy.Decision) *order.Order {
 		Held:            d.Held(),
 		Trust:           v.Spawn.Trust,
 		Dumpable:        v.Harden.Dumpable,
-		AllowVoid:       v.Harden.Privileged != "refuse",
+		AllowVoid:       !d.RefusesVoid(),
 		DropSysAdmin:    v.Harden.DropSysAdmin,
 		NoNewPrivileges: v.Harden.NoNewPrivileges,
 		CoreLimit:       v.Harden.CoreLimit,

@@ -63,7 +63,7 @@ func (h *Hook) create(x *verdict, s *State) error {
 	if x.view.Mode == policy.ModeOff {
 		return nil
 	}
-	if err := CheckCapabilities(x.file, x.view); err != nil {
+	if err := CheckCapabilities(x.file, x.view, x.decision); err != nil {
 		return err
 	}
 	shim, err := FindShim(x.view)
@@ -104,14 +104,14 @@ func (h *Hook) create(x *verdict, s *State) error {
 			}
 		}
 	}
-	// The files are written while the kernel works on the mounts. This goroutine is in
-	// the container's mount namespace now; another has a thread of its own, outside.
-	written := make(chan error, 1)
-	go func() { written <- h.write(x, store, s.Bundle) }()
-	err = cover(ns, targets, shim, []byte(message), func(l *mountns.Lifter) {
+	// First the files, then the lifter. Side by side they take longer: a fork copies what a second thread works on, and
+	// makes it wait meanwhile.
+	if err := ns.Outside(func() error { return h.write(x, store, s.Bundle) }); err != nil {
+		return err
+	}
+	return cover(ns, targets, shim, []byte(message), func(l *mountns.Lifter) {
 		l.Forget(records, record.Name(s.ID, ""), s.ID)
 	})
-	return errors.Join(err, <-written)
 }
 
 // observe changes nothing and writes down what would go.
@@ -130,7 +130,10 @@ func (h *Hook) write(x *verdict, store record.Store, bundle string) error {
 		return err
 	}
 	x.file.SetEnv(x.decision.Container())
-	return x.file.Save()
+	if err := x.file.Save(); err != nil {
+		return errors.Join(err, store.Remove(x.id, ""))
+	}
+	return nil
 }
 
 // verify holds what the precreate stage made against the policy: what came later

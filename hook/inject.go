@@ -38,7 +38,7 @@ func Inject(f *doc.File, v *policy.View, d *policy.Decision, shim string) error 
 	if !f.HasProcess() {
 		return errors.New("process: it is missing")
 	}
-	if err := CheckCapabilities(f, v); err != nil {
+	if err := CheckCapabilities(f, v, d); err != nil {
 		return err
 	}
 	if Locate(f) == Missing {
@@ -64,9 +64,9 @@ func Inject(f *doc.File, v *policy.View, d *policy.Decision, shim string) error 
 
 // CheckCapabilities refuses a container whose capabilities void the guard, where
 // the policy wants that.
-func CheckCapabilities(f *doc.File, v *policy.View) error {
-	if v.Harden.Privileged == "refuse" && v.Harden.Dumpable != order.Off && !v.Harden.DropSysAdmin && f.Has(sysAdmin) {
-		return errors.New("process.capabilities: CAP_SYS_ADMIN voids the protection of the agent's memory, and the policy refuses that (harden.privileged)")
+func CheckCapabilities(f *doc.File, v *policy.View, d *policy.Decision) error {
+	if d.RefusesVoid() && v.Harden.Dumpable != order.Off && !v.Harden.DropSysAdmin && f.Has(sysAdmin) {
+		return errors.New("process.capabilities: CAP_SYS_ADMIN voids the protection of what the agent alone may hold; take it from the container, or set harden.drop_sys_admin = true, or accept that with harden.privileged = \"allow\"")
 	}
 	return nil
 }

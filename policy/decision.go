@@ -56,6 +56,15 @@ func (d *Decision) SecretValues() []string { return d.secrets }
 // Summary is the one line of every create: "<n> deny rules, allow: GH_TOKEN".
 func (d *Decision) Summary() string { return d.view.summary() }
 
+// RefusesVoid reports whether a container that keeps a capability which voids the guard is refused: by the policy's
+// harden.privileged, else where the agent holds something that nobody else may see.
+func (d *Decision) RefusesVoid() bool {
+	if set := d.view.Harden.Privileged; set != "" {
+		return set == "refuse"
+	}
+	return len(d.held) > 0 || len(d.AgentOnly()) > 0
+}
+
 func (d *Decision) names(fates ...Fate) []string {
 	var names []string
 	for i := range d.Variables {
