@@ -12,8 +12,11 @@ public class Agent {
         } catch (NullPointerException e) {
             System.out.println("fault: caught");
         }
-        if (args.length > 1) {
-            System.in.read();
+        if (args.length > 1) { // a command of its own, with this process's number
+            List<String> command = new ArrayList<>(List.of(args));
+            command.add("tool");
+            command.add(String.valueOf(ProcessHandle.current().pid()));
+            run(new ProcessBuilder(command));
             return;
         }
         run(new ProcessBuilder(args[0], "-l", "ProcessBuilder"));
