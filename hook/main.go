@@ -251,8 +251,11 @@ func seen(stderr io.Writer, pid int) bool {
 	if !ok {
 		return false
 	}
-	if _, err := unix.IoctlGetTermios(int(file.Fd()), unix.TCGETS); err == nil {
+	fd := int(file.Fd())
+	if _, err := unix.IoctlGetTermios(fd, unix.TCGETS); err == nil {
 		return true
 	}
-	return sameFile(fmt.Sprintf("/proc/%d/fd/2", pid), fmt.Sprintf("/proc/self/fd/%d", file.Fd()))
+	var own, its unix.Stat_t
+	return unix.Fstat(fd, &own) == nil && unix.Stat("/proc/"+strconv.Itoa(pid)+"/fd/2", &its) == nil &&
+		own.Dev == its.Dev && own.Ino == its.Ino
 }
