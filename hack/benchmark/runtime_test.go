@@ -38,8 +38,8 @@ func BenchmarkHook(b *testing.B) {
 		args []string
 	}{
 		{"no hook", nil},
-		{"floor: C hook that does nothing", []string{rig.CC(b, "testdata/nothing.c")}},
-		{"floor: Go hook that does nothing", []string{installed(b, rig.Go(b, "./testdata/nothing"))}},
+		{"floor: C hook that does nothing", []string{rig.CC(b, "testdata/drain.c")}},
+		{"floor: Go hook that does nothing", []string{installed(b, rig.Go(b, "./testdata/drain"))}},
 		{"envscrub-hook", []string{shimBeside(b, "envscrub-hook"), "createRuntime"}},
 	}
 	for _, r := range rig.Runtimes(b) {
