@@ -442,7 +442,8 @@ func TestOverrides(t *testing.T) {
 // report: llxprt-code PR#1642, credentials-binding PR#80
 func TestWarnings(t *testing.T) {
 	t.Setenv("SHORT", "made-up")
-	p, err := Parse("policy.toml", []byte("allow = [\"AGENT_*\", \"X_HOST*\", \"*\"]\nsecrets = [\"env:SHORT\"]\n"))
+	p, err := Parse("policy.toml", []byte("allow = [\"AGENT_*\", \"X_HOST*\", \"*\"]\nsecrets = [\"env:SHORT\"]\n"+
+		"deny = [\"DENIED\"]\n[agent]\nkeep = [\"DENIED\", \"OPENAI_API_KEY\",\n\"LICENSE\"]\n[profile.p.agent]\nkeep = [\"OTHER\"]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -455,6 +456,8 @@ func TestWarnings(t *testing.T) {
 		"policy.toml:1 allow: X_HOST* lets names through that look like credentials, such as X_HOSTAPI_KEY; list the names instead",
 		"policy.toml:1 allow: * lets names through that look like credentials, such as API_KEY; list the names instead",
 		"policy.toml:2 secrets: env:SHORT is shorter than 8 characters and is ignored: it would occur by chance",
+		"policy.toml:6 agent.keep: nothing takes LICENSE from the agent's children; name it in deny too",
+		"policy.toml:8 profile.p.agent.keep: nothing takes OTHER from the agent's children; name it in deny too",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))

@@ -14,11 +14,33 @@ type Warning struct {
 
 // Warnings lists what `envscrub check` should say about a policy. Names and places only.
 func (p *Policy) Warnings() []Warning {
-	warnings := p.base.warnings("")
+	warnings := append(p.base.warnings(""), p.shared(&p.base, "", "")...)
 	for i := range p.profiles {
-		warnings = append(warnings, p.profiles[i].layer.warnings("profile."+p.profiles[i].name+".")...)
+		f := &p.profiles[i]
+		warnings = append(warnings, f.layer.warnings("profile."+f.name+".")...)
+		warnings = append(warnings, p.shared(&f.layer, f.name, "profile."+f.name+".")...)
 	}
 	return warnings
+}
+
+// shared warns of names that agent.keep has and nothing takes from the others: the agent would not be alone with them.
+func (p *Policy) shared(l *layer, profile, prefix string) []Warning {
+	var list []Warning
+	for _, k := range l.keep {
+		if isGlob(k.text) {
+			continue
+		}
+		v, err := p.For(Subject{Profile: profile})
+		if err != nil {
+			return nil // said elsewhere: the policy does not load
+		}
+		// A value that looks like a secret: some names are judged together with it.
+		d, err := v.Decide([]string{k.text + "=q7Zk2Vw9Xb4Ln8Rt5Yc1"})
+		if err == nil && len(d.Variables) == 1 && d.Variables[0].Fate == FateKept {
+			list = append(list, Warning{k.at, prefix + "agent.keep: nothing takes " + k.text + " from the agent's children; name it in deny too"})
+		}
+	}
+	return list
 }
 
 func (l *layer) warnings(prefix string) []Warning {
