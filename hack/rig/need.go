@@ -11,7 +11,7 @@ func required() bool {
 	return os.Getenv("CI") == "true" || os.Getenv("ENVSCRUB_REQUIRE") == "1"
 }
 
-// Need says what the test cannot do without: "root", or the name of a program on PATH (runc, crun, podman, dockerd,
+// Need says what the test cannot do without: "root", or the name or path of a program (runc, crun, podman, dockerd,
 // node, java, gcc, strace, …). What is missing fails the test in CI and skips it elsewhere.
 func Need(t testing.TB, names ...string) {
 	t.Helper()

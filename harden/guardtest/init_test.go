@@ -228,9 +228,7 @@ func TestBehindAnInit(t *testing.T) {
 		{"/usr/bin/catatonit", []string{"--"}},
 	} {
 		t.Run(filepath.Base(c.program)+strings.Join(c.options, " "), func(t *testing.T) {
-			if _, err := os.Stat(c.program); err != nil {
-				t.Skip(err)
-			}
+			rig.Need(t, c.program)
 			each(t, func(t *testing.T, rt rig.Runtime) {
 				args := append(append([]string{c.program}, c.options...), "/probe/agent", "run", "/probe/behind", "@")
 				want := "agent: has the key\n" + allDenied

@@ -94,9 +94,7 @@ worker: clean
 }
 
 func TestChildrenOfPython(t *testing.T) {
-	if _, err := os.Stat("/usr/bin/python3"); err != nil {
-		t.Skip("there is no /usr/bin/python3")
-	}
+	rig.Need(t, "/usr/bin/python3")
 	const want = `agent: has the key
 subprocess: clean
 subprocess-shell: clean

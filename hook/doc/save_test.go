@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/envscrub/envscrub/hack/rig"
 )
 
 func edited(t *testing.T, path string) *File {
@@ -136,12 +138,10 @@ func TestSaveRefusesAChangedFile(t *testing.T) {
 }
 
 func TestSaveOnAFullDisk(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("mounting a small tmpfs needs root")
-	}
+	rig.Need(t, "root")
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
-		t.Skipf("mount: %v", err)
+		t.Fatal(err)
 	}
 	defer func() {
 		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/envscrub/envscrub/hack/rig"
 )
 
 func sample(t *testing.T, id, root string) *Record {
@@ -183,12 +185,10 @@ func TestPrivate(t *testing.T) {
 }
 
 func TestFullDisk(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("mounting a small tmpfs needs root")
-	}
+	rig.Need(t, "root")
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=4k,mode=700"); err != nil {
-		t.Skipf("mount: %v", err)
+		t.Fatal(err)
 	}
 	defer func() {
 		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
