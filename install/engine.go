@@ -37,14 +37,16 @@ type Engine interface {
 type Options struct {
 	Via     string // ViaHook, ViaRuntime or ViaNRI; empty: the engine's first door
 	Default bool   // make the wrapper the engine's default runtime
-	When    string // WhenAnnotation or WhenAlways, for hooks; empty: WhenAnnotation
-	Root    string // a prefix: this directory stands for the host's /. Nothing outside is read or written, no command is run
-	BinDir  string // where envscrub-hook, envscrub-runtime, … stand, as the engine sees it (never prefixed in what is written)
-	Config  string // the engine's configuration file, where it is not the standard one; for engines that have one
-	Restart bool   // restart or reload what must be; else it is only said
-	DryRun  bool   // compute and report, write nothing
-	Force   bool   // uninstall although containers that use us are alive
-	User    *User  // not nil: this user's own (rootless) engine instead of the host's
+	// NoDefault takes the default back. With neither, what an earlier install made of it stays.
+	NoDefault bool
+	When      string // WhenAnnotation or WhenAlways, for hooks; empty: as an earlier install had it, else WhenAnnotation
+	Root      string // a prefix: this directory stands for the host's /. Nothing outside is read or written, no command is run
+	BinDir    string // where envscrub-hook, envscrub-runtime, … stand, as the engine sees it (never prefixed in what is written)
+	Config    string // the engine's configuration file, where it is not the standard one; for engines that have one
+	Restart   bool   // restart or reload what must be; else it is only said
+	DryRun    bool   // compute and report, write nothing
+	Force     bool   // uninstall although containers that use us are alive
+	User      *User  // not nil: this user's own (rootless) engine instead of the host's
 }
 
 // User is a rootless user, as far as configuration files are concerned.

@@ -134,11 +134,7 @@ func (f *File) Write(data []byte, mode fs.FileMode) error {
 		return err
 	}
 	dir := filepath.Dir(f.Path)
-	dirMode := fs.FileMode(0o755)
-	if mode&0o077 == 0 {
-		dirMode = 0o700
-	}
-	if err := os.MkdirAll(dir, dirMode); err != nil {
+	if err := makeDir(dir, mode); err != nil {
 		return err
 	}
 	tmp, err := os.CreateTemp(dir, "."+filepath.Base(f.Path)+".*")
@@ -182,6 +178,21 @@ func (f *File) Write(data []byte, mode fs.FileMode) error {
 		return err
 	}
 	*f = *now
+	return nil
+}
+
+// makeDir makes the directory of a file of that mode. Only the directory itself is
+// closed for a private file: what it stands in, such as /var, is everybody's.
+func makeDir(dir string, mode fs.FileMode) error {
+	if mode&0o077 != 0 {
+		return os.MkdirAll(dir, 0o755)
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
 	return nil
 }
 

@@ -3,6 +3,7 @@ package install
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 )
@@ -73,6 +74,20 @@ func HookFiles(hook, when string, user *User) ([]HookFile, error) {
 		out = append(out, HookFile{Name: HookFileName(stage), Data: append(data, '\n')})
 	}
 	return out, nil
+}
+
+// EarlierWhen is the condition that the hook file at a host path was installed
+// with, "" where there is none of ours.
+func (o Options) EarlierWhen(hostPath string) string {
+	data, err := os.ReadFile(o.Path(hostPath))
+	if err != nil {
+		return ""
+	}
+	d, err := ReadHookFile(data)
+	if err != nil {
+		return ""
+	}
+	return d.When
 }
 
 // HookFileName is the name of the file for stage in a hooks.d directory.

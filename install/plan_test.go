@@ -194,3 +194,20 @@ func TestDropKeepsEdits(t *testing.T) {
 		t.Errorf("saved: %q", got)
 	}
 }
+
+// A private file closes its own directory, and not what that stands in.
+func TestPrivateFileParents(t *testing.T) {
+	root := t.TempDir()
+	f, err := install.Read(filepath.Join(root, "var/lib/envscrub/install/x.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Write([]byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]fs.FileMode{"var": 0o755, "var/lib": 0o755, "var/lib/envscrub": 0o755, "var/lib/envscrub/install": 0o700} {
+		if info, err := os.Stat(filepath.Join(root, dir)); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v; want %04o", dir, info.Mode(), err, want)
+		}
+	}
+}

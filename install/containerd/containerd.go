@@ -82,7 +82,7 @@ func (e Engine) Install(o install.Options) (install.Report, error) {
 	}
 	switch via {
 	case install.ViaRuntime:
-		doors.runtime, doors.isDefault = true, doors.isDefault || o.Default
+		doors.runtime, doors.isDefault = true, o.Default || doors.isDefault && !o.NoDefault
 		r.Notes = append(r.Notes,
 			"a pod uses it with runtimeClassName: "+install.RuntimeName+" (a RuntimeClass with that handler; see install/kubernetes)",
 			"ctr and nerdctl do not read this: name the wrapper there with --runtime-runc-binary or --runtime")

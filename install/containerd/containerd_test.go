@@ -164,10 +164,18 @@ func TestVersion2(t *testing.T) {
 	}
 
 	after := tree(t, o)
+	o.Default = false // what the first install set stays
 	if _, err := (Engine{}).Install(o); err != nil {
 		t.Fatal(err)
 	}
 	sameTree(t, tree(t, o), after)
+	o.NoDefault = true
+	if _, err := (Engine{}).Install(o); err != nil {
+		t.Fatal(err)
+	}
+	if s := (Engine{}).Status(o); len(s.Doors) != 1 || s.Doors[0].Default {
+		t.Errorf("status after the default was taken back: %+v", s)
+	}
 
 	if _, err := (Engine{}).Uninstall(o); err != nil {
 		t.Fatal(err)

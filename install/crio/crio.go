@@ -102,7 +102,7 @@ func (e Engine) Install(o install.Options) (install.Report, error) {
 			return r, fmt.Errorf("%s: defines a handler %q already; remove it first", o.Path(at), install.RuntimeName)
 		}
 		doors.runtime = true
-		doors.isDefault = doors.isDefault || o.Default
+		doors.isDefault = o.Default || doors.isDefault && !o.NoDefault
 		r.Notes = append(r.Notes, "a pod uses it with runtimeClassName: "+install.RuntimeName+" (a RuntimeClass with that handler; see install/kubernetes)")
 		if doors.isDefault {
 			base, _ := c.base()
@@ -189,6 +189,9 @@ func (c *conf) wrapper(o install.Options, r *install.Report) (string, error) {
 func (c *conf) planHooks(o install.Options, p *install.Plan, doors *doorset, r *install.Report) error {
 	if o.Default {
 		return fmt.Errorf("--default is for --via runtime; hooks have --when %s|%s", install.WhenAnnotation, install.WhenAlways)
+	}
+	if o.When == "" {
+		o.When = o.EarlierWhen(filepath.Join(adminHooks, install.HookFileName("createRuntime")))
 	}
 	hook, err := o.Binary("envscrub-hook")
 	if err != nil {

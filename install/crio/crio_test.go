@@ -141,6 +141,7 @@ func TestRuntimeHandler(t *testing.T) {
 
 	// Installed twice changes nothing.
 	after := tree(t, o)
+	o.Default = false // what the first install set stays
 	r, err = (Engine{}).Install(o)
 	if err != nil {
 		t.Fatal(err)
@@ -154,6 +155,13 @@ func TestRuntimeHandler(t *testing.T) {
 
 	if s := (Engine{}).Status(o); len(s.Doors) != 1 || !s.Doors[0].Default || len(s.Problems) != 0 {
 		t.Errorf("status %+v", s)
+	}
+	o.NoDefault = true
+	if _, err := (Engine{}).Install(o); err != nil {
+		t.Fatal(err)
+	}
+	if s := (Engine{}).Status(o); len(s.Doors) != 1 || s.Doors[0].Default {
+		t.Errorf("status after the default was taken back: %+v", s)
 	}
 	if _, err := (Engine{}).Uninstall(o); err != nil {
 		t.Fatal(err)

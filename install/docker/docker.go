@@ -91,7 +91,9 @@ func (e Engine) Install(o install.Options) (install.Report, error) {
 		if err != nil {
 			return nil, err
 		}
+		// Installing again keeps what an earlier install made of it.
 		if before = text(now); before == install.RuntimeName {
+			o.Default = o.Default || !o.NoDefault
 			old, _ := p.Note(keyDefault)
 			before = text(json.RawMessage(old))
 		}

@@ -184,12 +184,16 @@ func TestDefaultStays(t *testing.T) {
 	}
 }
 
-// --default, then without: the old default returns.
+// --default, then without: it stays. --default=false: the old default returns.
 func TestDefaultTakenBack(t *testing.T) {
 	o := tree.New(t, map[string]string{daemonJSON: "{\n  \"default-runtime\": \"crun\"\n}\n"})
 	o.Default = true
 	must(t)(Engine{}.Install(o))
 	o.Default = false
+	if r := must(t)(Engine{}.Install(o)); r.Changes[0].Action != install.Unchanged {
+		t.Errorf("install without --default: %+v, want no change", r.Changes)
+	}
+	o.NoDefault = true
 	must(t)(Engine{}.Install(o))
 	if got := tree.Read(t, o, daemonJSON); !strings.Contains(got, `"default-runtime": "crun"`) {
 		t.Errorf("got %s", got)

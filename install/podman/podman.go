@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -110,6 +111,9 @@ func noOverride(o install.Options) error {
 }
 
 func planHook(p *install.Plan, o install.Options, r *install.Report) error {
+	if o.When == "" {
+		o.When = o.EarlierWhen(filepath.Join(ownHooksDir(o), install.HookFileName("createRuntime")))
+	}
 	hook, err := o.Binary("envscrub-hook")
 	if err != nil {
 		return err
@@ -191,6 +195,11 @@ func planRuntime(p *install.Plan, o install.Options, r *install.Report) error {
 	if err != nil {
 		return err
 	}
+	if !o.NoDefault && !o.Default {
+		if o.Default, err = wasDefault(o, dropIn); err != nil {
+			return err
+		}
+	}
 	wrapper, pinned, err := o.Wrapper(c.runtime)
 	if err != nil {
 		return err
@@ -228,6 +237,22 @@ func planRuntime(p *install.Plan, o install.Options, r *install.Report) error {
 	r.Notes = append(r.Notes, "containers that exist keep the runtime that they were created with",
 		"not covered: podman build, which starts its steps with a runtime of its own choice (--runtime)")
 	return nil
+}
+
+// wasDefault reports whether an earlier install made the wrapper the default.
+func wasDefault(o install.Options, dropIn string) (bool, error) {
+	data, err := os.ReadFile(o.Path(dropIn))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	c := &conf{runtimes: map[string][]string{}}
+	if err := c.merge(dropIn, data); err != nil {
+		return false, fmt.Errorf("%s: %w", o.Path(dropIn), err)
+	}
+	return c.runtime == install.RuntimeName, nil
 }
 
 func tomlList(items []string) string {

@@ -286,3 +286,33 @@ func FuzzConf(f *testing.F) {
 		}
 	})
 }
+
+// Installing again keeps what an earlier install set, until it is given again.
+func TestInstallAgain(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		first, back install.Options
+		file, has   string
+	}{
+		{"default", install.Options{Via: install.ViaRuntime, Default: true}, install.Options{Via: install.ViaRuntime, NoDefault: true}, "/etc/containers/containers.conf.d/" + runtimeDropIn, `runtime = "envscrub"`},
+		{"when", install.Options{When: install.WhenAlways}, install.Options{When: install.WhenAnnotation}, adminHooks + "/" + install.HookFileName("createRuntime"), `"always": true`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := tree.New(t, nil)
+			with := func(more install.Options) install.Options {
+				more.Root, more.BinDir = o.Root, o.BinDir
+				return more
+			}
+			must(t)(Engine{}.Install(with(c.first)))
+			before := tree.List(t, o)
+			must(t)(Engine{}.Install(with(install.Options{Via: c.first.Via})))
+			if after := tree.List(t, o); after != before || !strings.Contains(tree.Read(t, o, c.file), c.has) {
+				t.Errorf("the second install made\n%s\nof\n%s", after, before)
+			}
+			must(t)(Engine{}.Install(with(c.back)))
+			if got := tree.Read(t, o, c.file); strings.Contains(got, c.has) {
+				t.Errorf("it was taken back, and still stands there:\n%s", got)
+			}
+		})
+	}
+}

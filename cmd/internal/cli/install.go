@@ -22,7 +22,8 @@ func newInstall(a *app) *cobra.Command {
 		Short: "Register envscrub with a container engine",
 		Long: `Register envscrub with a container engine. Its configuration is edited, not replaced: what is not
 ours stays byte for byte, and "envscrub uninstall" gives back what was there. Installing twice
-changes nothing.
+changes nothing: --default and --when stay as an earlier install set them, until they are given
+again (--default=false takes the default back).
 
 Doors:
   hook     an OCI hook (Podman, CRI-O): light; covers what a container starts with, not exec
@@ -38,6 +39,7 @@ What has to be restarted is said, and done only with --restart.`,
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: engineNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			o.NoDefault = cmd.Flags().Changed("default") && !o.Default
 			e, opts, err := engineOptions(args[0], &host, o)
 			if err != nil {
 				return err
@@ -54,8 +56,8 @@ What has to be restarted is said, and done only with --restart.`,
 	f := cmd.Flags()
 	host.add(f)
 	f.StringVar(&o.Via, "via", "", "the door: `hook`, runtime or nri (default: the engine's first)")
-	f.BoolVar(&o.Default, "default", false, "make the wrapper the engine's default runtime")
-	f.StringVar(&o.When, "when", "", "hook: run for containers with an `annotation` io.envscrub.* (the default), or always")
+	f.BoolVar(&o.Default, "default", false, "make the wrapper the engine's default runtime; --default=false takes that back")
+	f.StringVar(&o.When, "when", "", "hook: run for containers with an `annotation` io.envscrub.* (the first install's default), or always")
 	f.StringVar(&o.Config, "config", "", "the engine's configuration `file`, where it is not the standard one")
 	f.BoolVar(&o.Restart, "restart", false, "restart or reload what must be")
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be done and change nothing")
