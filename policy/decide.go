@@ -16,7 +16,7 @@ const (
 	byDefault cause = iota
 	byControl
 	byRule       // item.rule names it
-	byClassifier // item.text and item.group
+	byClassifier // item.text
 	bySecret     // item.owner is the policy's secret
 	byAlias      // item.owner is the variable whose value this is, or has in it
 	byShape      // item.text is the kind
@@ -26,11 +26,22 @@ const (
 	byGrant
 )
 
-// verdict is the work on one variable. There is one for each, so it is kept small.
+// work is an environment that is being decided on.
+type work struct {
+	env      []string
+	verdicts []verdict
+	texts    []string
+}
+
+func (w *work) name(i int32) string { return w.env[i][:w.verdicts[i].equals] }
+
+func (w *work) value(i int32) string { return w.env[i][w.verdicts[i].equals+1:] }
+
+// verdict is the work on one variable. There is one for each, so it is kept small, and without pointers, which the
+// garbage collector would follow.
 type verdict struct {
-	entry   string
-	text    string // the label of a built-in rule, or the kind of a shape
 	hash    uint64 // of the name
+	text    int32  // in work.texts: the label of a built-in rule, or the kind of a shape
 	equals  int32  // where the '=' is
 	earlier int32  // the earlier duplicate, +1
 	rule    int32  // the deciding one
@@ -54,10 +65,6 @@ type verdict struct {
 	whole    bool // an alias by equality
 	neutral  bool // one of a pair of git's, of which the other goes
 }
-
-func (x *verdict) name() string { return x.entry[:x.equals] }
-
-func (x *verdict) value() string { return x.entry[x.equals+1:] }
 
 // Decide is the decision at the container boundary. An entry without '=', without a name, or with a NUL byte is an
 // error, as it is for the runtime.
@@ -113,14 +120,14 @@ func malformed(i int, entry string) error {
 
 func (v *View) decide(env []string, changed func(name, value string) bool, command string, exec bool) (*Decision, error) {
 	d := &Decision{view: v}
-	w := make([]verdict, len(env))
-	if err := split(env, w); err != nil {
+	w := &work{env: env, verdicts: make([]verdict, len(env))}
+	if err := w.split(); err != nil {
 		return nil, err
 	}
 	if v.Mode == ModeOff {
-		d.Variables = make([]Variable, len(w))
-		for i := range w {
-			d.Variables[i] = Variable{Name: w[i].name(), Fate: FateKept, Rule: "mode off", At: v.layer.mode.at}
+		d.Variables = make([]Variable, len(env))
+		for i := range d.Variables {
+			d.Variables[i] = Variable{Name: w.name(int32(i)), Fate: FateKept, Rule: "mode off", At: v.layer.mode.at}
 		}
 		d.container, d.agent = env, env
 		return d, nil
@@ -151,7 +158,8 @@ func (v *View) decide(env []string, changed func(name, value string) bool, comma
 }
 
 // split cuts the entries and folds exact duplicates: the last one wins, in its place, as in runc.
-func split(env []string, w []verdict) error {
+func (w *work) split() error {
+	env := w.env
 	var few [128]int32
 	slots := few[:]
 	if 2*len(env) > len(few) {
@@ -167,12 +175,12 @@ func split(env []string, w []verdict) error {
 		if at <= 0 {
 			return malformed(i, entry)
 		}
-		x := &w[i]
-		x.entry, x.equals = entry, int32(at)
+		x := &w.verdicts[i]
+		x.equals = int32(at)
 		x.hash, x.small = hashName(entry[:at])
 		slot := x.hash & mask
 		for ; slots[slot] != 0; slot = (slot + 1) & mask {
-			if before := &w[slots[slot]-1]; before.hash == x.hash && before.name() == x.name() {
+			if before := &w.verdicts[slots[slot]-1]; before.hash == x.hash && w.name(slots[slot]-1) == entry[:at] {
 				before.shadowed = true
 				x.earlier = slots[slot]
 				break
@@ -184,17 +192,19 @@ func split(env []string, w []verdict) error {
 }
 
 // byName goes through rules 1 to 3, and looks for shapes (rule 6). It returns the values that rule 5 looks for.
-func (v *View) byName(w []verdict, grants *matcher, trusted bool, changed func(name, value string) bool) []needle {
+func (v *View) byName(w *work, grants *matcher, trusted bool, changed func(name, value string) bool) []needle {
 	// One variable in ten is taken away, as a rule: room for those, so that the list is not copied while it grows.
-	needles := make([]needle, 0, len(w)/8+4)
+	few := len(w.env)/8 + 4
+	needles := make([]needle, 0, few)
+	w.texts = make([]string, 0, few)
 	var labels labels
 	var h, g hit
-	for i := range w {
-		x := &w[i]
+	for i, entry := range w.env {
+		x := &w.verdicts[i]
 		if x.shadowed {
 			continue
 		}
-		name, value := x.name(), x.value()
+		name, value := entry[:x.equals], entry[x.equals+1:]
 		if isControl(name) {
 			x.removed, x.cause = true, byControl
 			continue
@@ -235,34 +245,39 @@ func (v *View) byName(w []verdict, grants *matcher, trusted bool, changed func(n
 			x.core, x.rule = h.has(classCore), h.rule(classCore)
 		default:
 			if group, text, ok := v.classifier.Classify(name, value); ok {
-				x.removed, x.cause, x.text = true, byClassifier, labels.classified(group, text)
+				x.removed, x.cause, x.text = true, byClassifier, w.text(labels.classified(group, text))
 				break
 			}
 			x.pending = true
 			x.core, x.rule = h.has(classCore), h.rule(classCore)
 			if v.shapes {
 				if kind, ok := builtin.Shape(name, value); ok {
-					x.shaped, x.text = true, kind
+					x.shaped, x.text = true, w.text(kind)
 				}
 			}
 		}
 		if x.removed || x.shaped {
-			needles = x.needles(needles, int32(i), w)
+			needles = w.needles(needles, int32(i))
 		}
 	}
 	return needles
 }
 
+func (w *work) text(text string) int32 {
+	w.texts = append(w.texts, text)
+	return int32(len(w.texts) - 1)
+}
+
 // withoutNames leaves out the words that also stand as the name of a user, a database or a host: where wordpress is user,
 // database and password at once, the password is no secret, and without the others the program fails.
-func withoutNames(w []verdict, needles []needle) []needle {
+func withoutNames(w *work, needles []needle) []needle {
 	if !slices.ContainsFunc(needles, func(n needle) bool { return n.reach == reachBounded }) {
 		return needles
 	}
 	public := make(map[string]bool)
-	for i := range w {
-		if x := &w[i]; x.pending && !x.explicit && !x.shaped && saysWho(x.name()) {
-			public[x.value()] = true
+	for i := range w.verdicts {
+		if x := &w.verdicts[i]; x.pending && !x.explicit && !x.shaped && saysWho(w.name(int32(i))) {
+			public[w.value(int32(i))] = true
 		}
 	}
 	return slices.DeleteFunc(needles, func(n needle) bool { return n.reach == reachBounded && public[n.text] })
@@ -280,13 +295,13 @@ func saysWho(name string) bool {
 
 // needles adds the values of a variable that is taken away, those of its earlier duplicates and the passwords of
 // URLs among them.
-func (x *verdict) needles(needles []needle, owner int32, w []verdict) []needle {
+func (w *work) needles(needles []needle, owner int32) []needle {
 	rank := uint8(1)
-	if x.shaped {
+	if w.verdicts[owner].shaped {
 		rank = 2
 	}
-	for {
-		value := x.value()
+	for i := owner; ; {
+		value := w.value(i)
 		if r := reachOf(value); r != reachNone {
 			needles = append(needles, needle{text: value, owner: owner, reach: r, rank: rank})
 			written, decoded := passwordOf(value)
@@ -296,31 +311,30 @@ func (x *verdict) needles(needles []needle, owner int32, w []verdict) []needle {
 				}
 			}
 		}
-		if x.earlier == 0 {
+		if i = w.verdicts[i].earlier - 1; i < 0 {
 			return needles
 		}
-		x = &w[x.earlier-1]
 	}
 }
 
 // byValue goes through rules 4, 5 and 6 for what the names have not decided.
-func (v *View) byValue(w []verdict, h *haystack) {
+func (v *View) byValue(w *work, h *haystack) {
 	self := int32(0)
 	shaped := false
 	// A variable is no alias of itself. One that has a shape of its own is called an alias only of what stands
 	// higher in the table.
 	accept := func(n *needle) bool {
-		return n.owner < 0 || n.owner != self && !(shaped && w[n.owner].shaped)
+		return n.owner < 0 || n.owner != self && !(shaped && w.verdicts[n.owner].shaped)
 	}
-	for i := range w {
-		x := &w[i]
+	for i := range w.verdicts {
+		x := &w.verdicts[i]
 		if x.shadowed || !x.pending && !x.allowed {
 			continue
 		}
 		self, shaped = int32(i), x.shaped
 		at, whole := -1, false
 		if h != nil {
-			at, whole = h.find(x.value(), accept)
+			at, whole = h.find(w.value(self), accept)
 		}
 		if at < 0 {
 			if shaped {
@@ -329,7 +343,7 @@ func (v *View) byValue(w []verdict, h *haystack) {
 			continue
 		}
 		owner := h.needles[at].owner
-		if x.allowed || vital(x.name()) {
+		if x.allowed || vital(w.name(self)) {
 			x.holds = owner
 			if owner >= 0 {
 				x.holds = owner + 1
@@ -344,10 +358,13 @@ func (v *View) byValue(w []verdict, h *haystack) {
 }
 
 // byInherit is rule 7.
-func (v *View) byInherit(w []verdict) {
+func (v *View) byInherit(w *work) {
 	inherit := v.layer.inherit.value
-	for i := range w {
-		x := &w[i]
+	if inherit != "core" && inherit != "none" {
+		return
+	}
+	for i := range w.verdicts {
+		x := &w.verdicts[i]
 		if !x.pending || x.removed || x.explicit {
 			continue
 		}
@@ -373,13 +390,13 @@ const (
 
 // gitConfig finds the pairs of which one goes: both get a content that says nothing to git, so that it still runs and the
 // other pairs still count.
-func gitConfig(w []verdict) {
+func gitConfig(w *work) {
 	var gone []string
 	counted := false
-	for i := range w {
-		if x := &w[i]; strings.HasPrefix(x.entry, "GIT_CONFIG_") && !x.shadowed {
-			counted = counted || x.name() == gitCount && !x.removed && !x.unset
-			if n := pairOf(x.name()); n != "" && x.removed {
+	for i, entry := range w.env {
+		if x := &w.verdicts[i]; strings.HasPrefix(entry, "GIT_CONFIG_") && !x.shadowed {
+			counted = counted || w.name(int32(i)) == gitCount && !x.removed && !x.unset
+			if n := pairOf(w.name(int32(i))); n != "" && x.removed {
 				gone = append(gone, n)
 			}
 		}
@@ -387,9 +404,9 @@ func gitConfig(w []verdict) {
 	if !counted || gone == nil {
 		return
 	}
-	for i := range w {
-		if x := &w[i]; strings.HasPrefix(x.entry, "GIT_CONFIG_") {
-			n := pairOf(x.name())
+	for i, entry := range w.env {
+		if x := &w.verdicts[i]; strings.HasPrefix(entry, "GIT_CONFIG_") {
+			n := pairOf(w.name(int32(i)))
 			for _, g := range gone {
 				x.neutral = x.neutral || n == g
 			}
@@ -487,21 +504,26 @@ func (o *output) agentOnly(entry string) {
 }
 
 // build makes the environments and the report.
-func (v *View) build(d *Decision, w []verdict, grants *matcher, exec bool) {
+func (v *View) build(d *Decision, w *work, grants *matcher, exec bool) {
 	observe := v.Mode == ModeObserve
 	done := make([]bool, len(v.sets)+len(v.placeholders))
-	d.Variables = make([]Variable, 0, len(w)+len(done))
-	d.container = make([]string, 0, len(w)+len(done))
+	d.Variables = make([]Variable, 0, len(w.env)+len(done))
+	d.container = make([]string, 0, len(w.env)+len(done))
 	o := output{d: d}
-	for i := range w {
-		x := &w[i]
+	for i, entry := range w.env {
+		x := &w.verdicts[i]
 		if x.shadowed {
 			continue
 		}
-		name := x.name()
+		name := entry[:x.equals]
+		if x.cause == byDefault && !x.unset && !x.neutral && len(done) == 0 && x.holds == 0 {
+			d.Variables = append(d.Variables, Variable{Name: name, Fate: FateKept, Rule: "default"}) // most of them
+			o.both(entry)
+			continue
+		}
 		d.Variables = append(d.Variables, Variable{Name: name, Fate: FateKept})
 		out := &d.Variables[len(d.Variables)-1]
-		v.explain(w, x, grants, out)
+		v.explain(w, int32(i), grants, out)
 		set, place := named(v.sets, name), named(v.placeholders, name)
 		if set >= 0 {
 			done[set] = true
@@ -509,7 +531,6 @@ func (v *View) build(d *Decision, w []verdict, grants *matcher, exec bool) {
 		if place >= 0 {
 			done[len(v.sets)+place] = true
 		}
-		entry := x.entry
 		switch {
 		case x.cause == byControl:
 			out.Fate = FateRemoved
@@ -538,7 +559,7 @@ func (v *View) build(d *Decision, w []verdict, grants *matcher, exec bool) {
 		}
 		switch {
 		case observe:
-			o.both(x.entry)
+			o.both(w.env[i])
 		case out.Fate == FateKept || out.Fate == FateSet:
 			o.both(entry)
 		case out.Fate == FateAgent:
@@ -596,7 +617,8 @@ func (c *change) rule(v *View) string {
 }
 
 // explain fills in the rule that decided.
-func (v *View) explain(w []verdict, x *verdict, grants *matcher, out *Variable) {
+func (v *View) explain(w *work, i int32, grants *matcher, out *Variable) {
+	x := &w.verdicts[i]
 	switch x.cause {
 	case byDefault:
 		out.Rule = "default"
@@ -605,12 +627,12 @@ func (v *View) explain(w []verdict, x *verdict, grants *matcher, out *Variable) 
 	case byRule:
 		out.Rule, out.At = v.label(x.rule), v.matcher.rules[x.rule].at
 		if x.allowed && !v.matcher.rules[x.rule].exact {
-			if group, text, ok := v.classifier.Classify(x.name(), x.value()); ok {
+			if group, text, ok := v.classifier.Classify(w.name(i), w.value(i)); ok {
 				out.Note = "would go by " + classified(group, text)
 			}
 		}
 	case byClassifier:
-		out.Rule = x.text
+		out.Rule = w.texts[x.text]
 	case bySecret:
 		s := &v.layer.known[-1-x.owner]
 		out.Rule, out.At, out.Note = "secret-value", s.at, "equals "+s.source
@@ -618,12 +640,12 @@ func (v *View) explain(w []verdict, x *verdict, grants *matcher, out *Variable) 
 			out.Note = "contains " + s.source
 		}
 	case byAlias:
-		out.Rule = "alias of " + w[x.owner].name()
+		out.Rule = "alias of " + w.name(x.owner)
 		if !x.whole {
 			out.Note = "contains the value"
 		}
 	case byShape:
-		out.Rule = "shape " + x.text
+		out.Rule = "shape " + w.texts[x.text]
 	case byInherit:
 		out.Rule, out.At = "inherit "+v.layer.inherit.value, v.layer.inherit.at
 	case byExplicit:
@@ -635,7 +657,7 @@ func (v *View) explain(w []verdict, x *verdict, grants *matcher, out *Variable) 
 	}
 	switch {
 	case x.holds > 0:
-		out.Note = "holds the value of " + w[x.holds-1].name()
+		out.Note = "holds the value of " + w.name(x.holds-1)
 	case x.holds < 0:
 		out.Note = "holds the value of " + v.layer.known[-1-x.holds].source
 	}
