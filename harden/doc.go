@@ -18,6 +18,11 @@
 //     policy/spawn) before its first instruction: removed entries are zeroed, not
 //     only unlinked. Then it is let go. One whose memory cannot be edited is
 //     killed, and a line says so.
+//   - A rule or a trust applies to a program, script or name only where the user
+//     that executes it could not have put it there: neither file nor any folder
+//     on the way is its own or can be written by it, unless the file system is
+//     read-only. A command with a grant is closed like the agent, and then
+//     let go.
 //   - What forks without exec is still the agent, and so is a trusted command.
 //     A trusted command's own execs stay agent too, as the main process's do.
 //   - If the guard dies, the agent dies.
@@ -39,6 +44,11 @@
 //     guard's system call lie some tens of microseconds in which the new
 //     program is dumpable. A process that already runs then and tries in a tight
 //     loop can win that race; at the container's start there is none.
+//   - Root can write every program in the container: for an agent that is root, a
+//     rule only leaves out what everybody can write. Root that must not plant
+//     commands needs a read-only root file system, or rules with whole paths.
+//   - A granted command's own children inherit the grant, and are open: also what
+//     a script finds by way of a PATH with folders that its user can write.
 //   - A program that its user cannot read (mode 0711 and less) is closed to an
 //     unprivileged guard as well: as a child of an agent with something to hide it
 //     is killed.

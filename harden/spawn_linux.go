@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/envscrub/envscrub/harden/internal/stack"
+	"github.com/envscrub/envscrub/policy/spawn"
 )
 
 const (
@@ -43,7 +44,7 @@ func (t *tracer) spawned(pid int) *failure {
 		t.programs = append(t.programs, program{pid: pid})
 		t.identify(&t.programs[len(t.programs)-1])
 		return t.protect(pid)
-	case again.call != 0:
+	case again.call != 0 || again.letGo:
 		again.pid = pid
 		t.steps = append(t.steps, again)
 		t.resume(pid, 0)
@@ -72,14 +73,15 @@ func (t *tracer) filterChild(pid int) (again step, trusted bool, err error) {
 	if err != nil {
 		return again, false, err
 	}
-	var paths []string
+	var grants spawn.Grants
 	if t.filter.ByCommand() {
-		paths = commandPaths(pid, &t.stack)
-		if t.filter.Trusts(paths) {
+		var trusted bool
+		if grants, trusted = t.granted(pid); trusted {
 			return again, true, nil
 		}
+	} else {
+		grants = t.filter.For(nil)
 	}
-	grants := t.filter.For(paths)
 	more := grants.Added()
 	t.changed, err = t.stack.Edit(func(entry []byte) bool {
 		text := unsafe.String(unsafe.SliceData(entry), len(entry))
@@ -106,7 +108,31 @@ func (t *tracer) filterChild(pid int) (again step, trusted bool, err error) {
 	if !t.setid && isSetid(pid) {
 		again = t.planAgain(pid, &regs)
 	}
+	if again.call == 0 && grants.Any() && t.harden {
+		again.letGo = true // its phase is the first: the exec call's end
+	}
 	return again, false, nil
+}
+
+// granted finds out what the rules say of a child's command.
+func (t *tracer) granted(pid int) (grants spawn.Grants, trusted bool) {
+	c := commandOf(pid, &t.stack)
+	paths := c.paths()
+	trusted, grants = t.filter.Trusts(paths), t.filter.For(paths)
+	if !trusted && !grants.Any() {
+		return grants, false
+	}
+	fixed := c.fixed()
+	before := grants.Any()
+	if !trusted || !t.filter.Trusts(fixed) {
+		grants = t.filter.For(fixed)
+		if !t.told && (trusted || before && !grants.Any()) {
+			t.told = true
+			say("no rule applies to " + paths[len(paths)-1] + ": its user could have put it there")
+		}
+		return grants, false
+	}
+	return grants, true
 }
 
 // without drops the entries of that name.
@@ -315,24 +341,23 @@ func readlink(path string) string {
 	return string(buf[:n])
 }
 
-// commandPaths are the paths by which rules may know a command: the program's
+// commandOf finds the paths by which rules may know a command: the program's
 // file, the script's if it is one, and the name that led there. Neither
 // argv[0] nor a name that does not lead there counts: a caller can make them
 // up.
-func commandPaths(pid int, s *stack.Stack) []string {
+func commandOf(pid int, s *stack.Stack) command {
 	exe := procPath(pid, "exe")
-	program := readlink(exe)
-	if program == "" {
-		return nil
+	c := command{pid: pid, program: readlink(exe)}
+	if c.program == "" {
+		return c
 	}
-	paths := []string{program}
 	at, ok := s.Aux(atExecfn)
 	if !ok {
-		return paths
+		return c
 	}
 	name, ok := s.Text(at)
 	if !ok || name == "" {
-		return paths
+		return c
 	}
 	path := procPath(pid, "root") + name
 	if name[0] != '/' {
@@ -340,26 +365,27 @@ func commandPaths(pid int, s *stack.Stack) []string {
 	}
 	fd, errno := open(path, syscall.O_RDONLY|syscall.O_CLOEXEC|syscall.O_NONBLOCK)
 	if errno != 0 {
-		return paths
+		return c
 	}
 	defer closeFD(fd)
 	var named, ran syscall.Stat_t
 	if syscall.Fstat(fd, &named) != nil || syscall.Stat(exe, &ran) != nil {
-		return paths
+		return c
 	}
 	if named.Dev != ran.Dev || named.Ino != ran.Ino {
 		var head [2]byte
 		if n, errno := read(fd, head[:]); errno != 0 || n != 2 || head != [2]byte{'#', '!'} {
-			return paths
+			return c
 		}
-		if script := readlink(fdPath + itoa(fd)); script != "" {
-			paths = append(paths, script)
-		}
+		c.script = readlink(fdPath + itoa(fd))
+	}
+	if name[0] != '/' {
+		name = readlink(procPath(pid, "cwd")) + "/" + strings.TrimPrefix(name, "./")
 	}
 	if plain(name) {
-		paths = append(paths, name)
+		c.name = name
 	}
-	return paths
+	return c
 }
 
 // plain reports whether a path is absolute and has no part that leads

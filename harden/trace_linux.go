@@ -53,6 +53,7 @@ type step struct {
 	entry registers
 	again [3]uint64 // path, argv, envp of execAgain
 	call  uint64    // and the instruction
+	letGo bool      // once it is closed: a child that a rule grants something
 }
 
 // program is a process that is the agent: its main one, or a trusted command.
@@ -72,6 +73,7 @@ type tracer struct {
 	slow     bool // process_vm_readv is not to be had
 	uid      int
 	session  session
+	told     bool   // that a rule was not applied
 	refused  string // why ptrace is not to be had, found out by the child
 
 	agent    int
@@ -317,8 +319,18 @@ func (t *tracer) atCall(pid int) *failure {
 		if errno := regs.set(pid, false); errno != 0 {
 			return t.lost(pid, "write its registers", errno)
 		}
+		letGo := s.letGo
 		t.drop(pid)
-		if fail := t.verify(pid, result); fail != nil {
+		fail := t.verify(pid, result)
+		if letGo {
+			if fail != nil {
+				syscall.Kill(pid, syscall.SIGKILL)
+				say("a command with a grant (process " + itoa(pid) + ") was killed: it would stay readable to other processes")
+			}
+			ptrace(ptraceDetach, pid, 0, 0)
+			return nil
+		}
+		if fail != nil {
 			return fail
 		}
 	case execAgain:

@@ -129,6 +129,9 @@ func (g *Grants) add(names []pattern) {
 	}
 }
 
+// Any reports whether the command has a grant of anything.
+func (g *Grants) Any() bool { return g.granted != nil }
+
 // Passes reports whether an entry of the command's environment reaches it. It
 // allocates nothing.
 func (g *Grants) Passes(entry string) bool {
