@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/opencontainers/runc/libcontainer/user"
 
 	"github.com/envscrub/envscrub/harden/order"
 	"github.com/envscrub/envscrub/hook/audit"
@@ -137,13 +137,8 @@ func lookup(uid int) func(string) (string, bool) {
 		if ok || name != "HOME" {
 			return value, ok
 		}
-		fd, err := unix.Open("/etc/passwd", unix.O_RDONLY|unix.O_CLOEXEC, 0)
-		if err != nil {
-			return "", false
-		}
-		defer unix.Close(fd)
-		_, home := account(readPasswd(fd), uid)
-		return home, home != ""
+		u, err := user.LookupUid(uid)
+		return u.Home, err == nil && u.Home != ""
 	}
 }
 

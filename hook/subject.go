@@ -1,9 +1,12 @@
 package hook
 
 import (
+	"io"
+	"os"
 	"path/filepath"
 	"strconv"
 
+	"github.com/opencontainers/runc/libcontainer/user"
 	"golang.org/x/sys/unix"
 
 	"github.com/envscrub/envscrub/hook/doc"
@@ -73,6 +76,9 @@ func rootPath(f *doc.File) string {
 	return filepath.Join(filepath.Dir(f.Path()), path)
 }
 
+// maxPasswd bounds what is read of the image's passwd file.
+const maxPasswd = 1 << 20
+
 // userName looks a user up in the container's own passwd file, "" where there is
 // none. The file is the image's: it names its users as it likes.
 func userName(root string, uid uint32) string {
@@ -92,7 +98,14 @@ func userName(root string, uid uint32) string {
 	if err != nil {
 		return ""
 	}
-	defer unix.Close(fd)
-	name, _ := account(readPasswd(fd), int(uid))
-	return name
+	file := os.NewFile(uintptr(fd), "passwd")
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	users, err := user.ParsePasswdFilter(io.LimitReader(file, maxPasswd), func(u user.User) bool { return u.Uid == int(uid) })
+	if err != nil || len(users) == 0 {
+		return ""
+	}
+	return users[0].Name
 }
