@@ -90,6 +90,16 @@ type Restart struct {
 	Done    bool     `json:"done"`
 }
 
+// RestartError says that the files are as they should be, and that the engine was
+// not made to read them, though that was asked for.
+type RestartError struct{ Err error }
+
+func (e *RestartError) Error() string {
+	return "the files are written, but not in effect: " + e.Err.Error()
+}
+
+func (e *RestartError) Unwrap() error { return e.Err }
+
 // Status is what one engine's configuration says about us.
 type Status struct {
 	Engine   string    `json:"engine"`

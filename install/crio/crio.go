@@ -261,7 +261,7 @@ func runRestarts(o install.Options, r *install.Report) error {
 	for i := range r.Restart {
 		cmd := r.Restart[i].Command
 		if out, err := exec.Command(cmd[0], cmd[1:]...).CombinedOutput(); err != nil {
-			return fmt.Errorf("%s: %w: %s", strings.Join(cmd, " "), err, strings.TrimSpace(string(out)))
+			return &install.RestartError{Err: fmt.Errorf("%s: %w: %s", strings.Join(cmd, " "), err, strings.TrimSpace(string(out)))}
 		}
 		r.Restart[i].Done = true
 	}

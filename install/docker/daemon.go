@@ -1,15 +1,19 @@
 package docker
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/envscrub/envscrub/install"
+	"github.com/envscrub/envscrub/install/jsonedit"
 )
 
 // daemon is the dockerd that our file is meant for, if it runs.
@@ -18,38 +22,58 @@ type daemon struct {
 	args []string
 }
 
-// findDaemon finds the host's dockerd by its standard pid file, or, with
-// Options.Config, the one that was started with that file.
-func findDaemon(o install.Options) daemon {
+// findDaemons finds the running daemons that read file, by what /proc says of
+// them: a pid file may be anywhere.
+func findDaemons(o install.Options, file string) readers {
 	if o.Root != "" {
-		return daemon{}
+		return nil
 	}
-	if o.Config != "" {
-		for _, d := range running() {
-			if file, ok := d.flag("config-file"); ok && file == o.Config {
-				return d
-			}
-		}
-		return daemon{}
-	}
-	files := []string{"/run/docker.pid", "/var/run/docker.pid"}
-	if o.User != nil {
-		files = []string{filepath.Join(o.User.RuntimeDir, "docker.pid")}
-	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			continue
-		}
-		pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
-		if err != nil {
-			continue
-		}
-		if d := dockerd(pid); d.pid > 0 {
-			return d
+	var out readers
+	for _, d := range running() {
+		if d.reads(o, file) {
+			out = append(out, d)
 		}
 	}
-	return daemon{}
+	return out
+}
+
+// readers are the running daemons that read our file.
+type readers []daemon
+
+// reads reports whether the daemon takes its configuration from our file: by name,
+// and in the same tree, for one in a container has an /etc of its own.
+func (d daemon) reads(o install.Options, file string) bool {
+	dir := fmt.Sprintf("/proc/%d", d.pid)
+	if read, ok := d.flag("config-file"); ok {
+		if filepath.Clean(read) != filepath.Clean(file) {
+			return false
+		}
+	} else {
+		uid := 0
+		if o.User != nil {
+			uid = o.User.UID
+		}
+		standard := o
+		standard.Config = ""
+		info, err := os.Stat(dir)
+		if err != nil || configFile(standard) != filepath.Clean(file) {
+			return false
+		}
+		if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != uid {
+			return false
+		}
+	}
+	for parent := filepath.Dir(file); ; parent = filepath.Dir(parent) {
+		ours, err := os.Stat(parent)
+		if err != nil && parent != "/" {
+			continue // not made yet
+		}
+		theirs, terr := os.Stat(filepath.Join(dir, "root", parent))
+		if errors.Is(terr, fs.ErrPermission) {
+			return true // another user's: nobody can tell
+		}
+		return err == nil && terr == nil && os.SameFile(ours, theirs)
+	}
 }
 
 // running are all daemons on this host.
@@ -70,8 +94,8 @@ func running() []daemon {
 
 // elsewhere says that a daemon runs which is not the standard one and will not
 // see what is written into file, as that of a snap package.
-func (d daemon) elsewhere(o install.Options, file string) []string {
-	if d.pid > 0 || o.Root != "" || o.Config != "" || o.User != nil {
+func elsewhere(o install.Options, file string) []string {
+	if o.Root != "" || o.Config != "" || o.User != nil {
 		return nil
 	}
 	var notes []string
@@ -126,55 +150,129 @@ func (d daemon) conflict(file string) error {
 	return nil
 }
 
-func (d daemon) reloadCommand() []string {
-	if _, err := os.Stat("/run/systemd/system"); err == nil {
-		if cgroup, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", d.pid)); err == nil && strings.Contains(string(cgroup), "docker.service") {
-			return []string{"systemctl", "reload", "docker"}
+func (ds readers) conflict(file string) error {
+	for _, d := range ds {
+		if err := d.conflict(file); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// bySystemd reports whether the daemon is that of the unit docker.service.
+func (d daemon) bySystemd() bool {
+	if _, err := os.Stat("/run/systemd/system"); err != nil {
+		return false
+	}
+	cgroup, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", d.pid))
+	return err == nil && strings.Contains(string(cgroup), "docker.service")
+}
+
+func (d daemon) reloadCommand() []string {
+	if d.bySystemd() {
+		return []string{"systemctl", "reload", "docker"}
 	}
 	return []string{"kill", "-HUP", strconv.Itoa(d.pid)}
 }
 
-// reload makes a running daemon read its file again: runtimes are among what it
-// takes over without a restart, so containers go on.
-func (d daemon) reload(o install.Options, changed bool, r *install.Report) error {
-	if d.pid == 0 || !changed {
+// stale reports whether a reload does not do: dockerd goes on with the default
+// runtime that it had when its file names none any more.
+func (d daemon) stale(o install.Options) bool {
+	has, known := d.inEffect(o)
+	if !known || has.DefaultRuntime != install.RuntimeName {
+		return false
+	}
+	data, err := os.ReadFile(configFile(o))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	doc, err := jsonedit.Parse(data)
+	if err != nil {
+		return false
+	}
+	_, named, err := doc.Get(keyDefault)
+	return err == nil && !named
+}
+
+// restart is what makes the daemon take the file over.
+func (d daemon) restart(o install.Options) install.Restart {
+	switch {
+	case !d.stale(o):
+		return install.Restart{Why: "dockerd reads its runtimes again; running containers go on", Command: d.reloadCommand()}
+	case d.bySystemd():
+		return install.Restart{Why: "dockerd forgets its default runtime only when it is restarted; containers are stopped unless live-restore is set", Command: []string{"systemctl", "restart", "docker"}}
+	}
+	return install.Restart{Why: "and start dockerd again as it was: it forgets its default runtime only then", Command: []string{"kill", strconv.Itoa(d.pid)}}
+}
+
+// reload makes the running daemons read their file again, or says how: runtimes are
+// among what dockerd takes over without a restart, so containers go on.
+func (ds readers) reload(o install.Options, changed bool, r *install.Report) error {
+	if o.Root != "" {
 		return nil
 	}
-	s := install.Restart{Why: "dockerd reads its runtimes again; running containers go on", Command: d.reloadCommand()}
-	if o.Restart && !o.DryRun {
+	if len(ds) == 0 && changed {
+		return unseen(o, r)
+	}
+	for _, d := range ds {
+		if !changed { // an earlier change may not have arrived yet
+			if has, known := d.inEffect(o); !known || has.mismatch(fromFile(o)) == "" {
+				continue
+			}
+		}
+		s := d.restart(o)
+		if !o.Restart || o.DryRun {
+			r.Restart = append(r.Restart, s)
+			continue
+		}
+		if len(s.Command) == 2 { // kill PID: how to start it again is not known here
+			r.Restart = append(r.Restart, s)
+			return &install.RestartError{Err: fmt.Errorf("dockerd (process %d) has to be restarted, and is not started by systemd: until you do that, its default runtime is %s still", d.pid, install.RuntimeName)}
+		}
 		if out, err := exec.Command(s.Command[0], s.Command[1:]...).CombinedOutput(); err != nil {
-			return fmt.Errorf("%s: %w: %s", strings.Join(s.Command, " "), err, strings.TrimSpace(string(out)))
+			r.Restart = append(r.Restart, s)
+			return &install.RestartError{Err: fmt.Errorf("%s: %w: %s", strings.Join(s.Command, " "), err, strings.TrimSpace(string(out)))}
 		}
 		s.Done = true
+		r.Restart = append(r.Restart, s)
+		if err := d.settled(o, r); err != nil {
+			return &install.RestartError{Err: err}
+		}
 	}
-	r.Restart = append(r.Restart, s)
-	if s.Done {
-		return d.settled(o, r)
+	return nil
+}
+
+// unseen speaks of a daemon whose process is not among those that can be seen here.
+func unseen(o install.Options, r *install.Report) error {
+	if o.Config == "" {
+		if _, answers := (daemon{}).inEffect(o); answers {
+			const what = "a Docker daemon answers, and its process was not found"
+			if o.Restart && !o.DryRun {
+				return &install.RestartError{Err: errors.New(what + ": it has to be restarted by hand")}
+			}
+			r.Notes = append(r.Notes, what+": it has to be restarted by hand, until then it goes on as before")
+			return nil
+		}
 	}
+	r.Notes = append(r.Notes, "no running dockerd that reads "+configFile(o)+" was found; one that runs all the same has to be restarted")
 	return nil
 }
 
 // settled waits until the daemon has taken the change over, as far as it can be
 // asked: the signal alone proves nothing.
 func (d daemon) settled(o install.Options, r *install.Report) error {
-	want := false
-	for _, c := range r.Changes {
-		want = want || c.Action == install.Created || c.Action == install.Edited
-	}
-	if !want {
-		return nil
-	}
+	want := fromFile(o)
 	for range 50 {
-		loaded, known := loadedRuntimes()
+		has, known := d.inEffect(o)
 		if !known {
 			r.Notes = append(r.Notes, "dockerd could not be asked whether it has taken the change over (docker info failed)")
 			return nil
 		}
-		if loaded[install.RuntimeName] {
+		if has.mismatch(want) == "" {
 			return nil
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	return fmt.Errorf("dockerd (process %d) was told to reload %s and still does not know the runtime %q; see its log", d.pid, configFile(o), install.RuntimeName)
+	has, _ := d.inEffect(o)
+	return fmt.Errorf("dockerd (process %d) was told to read %s again, and still %s; restart it, and see its log", d.pid, configFile(o), has.mismatch(want))
 }

@@ -1,7 +1,6 @@
 package docker
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/envscrub/envscrub/install"
@@ -72,8 +72,8 @@ func (e Engine) Install(o install.Options) (install.Report, error) {
 		return r, err
 	}
 	file := configFile(o)
-	d := findDaemon(o)
-	if err := d.conflict(file); err != nil {
+	ds := findDaemons(o, file)
+	if err := ds.conflict(file); err != nil {
 		return r, err
 	}
 	p, err := install.NewPlan(o, ledger(o))
@@ -124,10 +124,10 @@ func (e Engine) Install(o install.Options) (install.Report, error) {
 		return r, err
 	}
 	r.Changes = p.Changes()
-	r.Notes = d.elsewhere(o, file)
-	if err := d.reload(o, p.Changed(), &r); err != nil {
-		return r, err
+	if len(ds) == 0 {
+		r.Notes = elsewhere(o, file)
 	}
+	restarted := ds.reload(o, p.Changed(), &r)
 	if o.Default {
 		r.Notes = append(r.Notes, "every new container passes through envscrub; containers that exist keep their runtime until they are created again")
 		if before != "" && before != "runc" && !pinned {
@@ -137,7 +137,7 @@ func (e Engine) Install(o install.Options) (install.Report, error) {
 		r.Notes = append(r.Notes, "used where it is asked for: docker run --runtime "+install.RuntimeName+" …, or runtime: "+install.RuntimeName+" in a compose file")
 	}
 	r.Notes = append(r.Notes, "not covered: docker build, whose steps run without the daemon's runtimes")
-	return r, nil
+	return r, restarted
 }
 
 // checkOwner refuses a runtime of our name that somebody else configured.
@@ -219,9 +219,10 @@ func (e Engine) Uninstall(o install.Options) (install.Report, error) {
 	if o.Via != "" && o.Via != install.ViaRuntime {
 		return r, fmt.Errorf("docker has no door %q", o.Via)
 	}
-	d := findDaemon(o)
+	file := configFile(o)
+	ds := findDaemons(o, file)
 	if o.Root == "" && !o.Force && !o.DryRun {
-		if err := install.RefuseLive(live(), "Docker"); err != nil {
+		if err := install.RefuseLive(live(o, ds), "Docker"); err != nil {
 			return r, err
 		}
 	}
@@ -229,7 +230,7 @@ func (e Engine) Uninstall(o install.Options) (install.Report, error) {
 	if err != nil {
 		return r, err
 	}
-	err = p.Revert(configFile(o), func(now []byte) ([]byte, error) { return withoutUs(now, p) })
+	err = p.Revert(file, func(now []byte) ([]byte, error) { return withoutUs(now, p) })
 	if err != nil {
 		return r, err
 	}
@@ -237,7 +238,11 @@ func (e Engine) Uninstall(o install.Options) (install.Report, error) {
 		return r, err
 	}
 	r.Changes = p.Changes()
-	return r, d.reload(o, p.Changed(), &r)
+	if len(ds) == 0 {
+		r.Notes = elsewhere(o, file)
+	}
+	err = ds.reload(o, p.Changed(), &r)
+	return r, err
 }
 
 // withoutUs takes our keys out of a file that others have edited since.
@@ -275,14 +280,26 @@ func withoutUs(now []byte, p *install.Plan) ([]byte, error) {
 }
 
 // live names the running containers that our runtime started.
-func live() []string {
-	ids, err := exec.Command("docker", "ps", "--quiet", "--no-trunc").Output()
-	if err != nil || len(bytes.TrimSpace(ids)) == 0 {
-		return nil
+func live(o install.Options, ds readers) []string {
+	clients := [][]string{{"docker"}} // whichever the caller's environment names
+	if len(ds) > 0 {
+		clients = nil
+		for _, d := range ds {
+			clients = append(clients, d.client(o))
+		}
 	}
-	args := append([]string{"inspect", "--format", "{{.HostConfig.Runtime}} {{.Name}}"}, strings.Fields(string(ids))...)
-	out, _ := exec.Command("docker", args...).Output() // one that ended meanwhile is no reason to refuse
-	return install.OfRuntime(string(out))
+	var out []string
+	for _, c := range clients {
+		docker := func(args ...string) []byte {
+			line := slices.Concat(c, args)
+			out, _ := exec.Command(line[0], line[1:]...).Output() // one that ended meanwhile is no reason to refuse
+			return out
+		}
+		if ids := strings.Fields(string(docker("ps", "--quiet", "--no-trunc"))); len(ids) > 0 {
+			out = append(out, install.OfRuntime(string(docker(append([]string{"inspect", "--format", "{{.HostConfig.Runtime}} {{.Name}}"}, ids...)...)))...)
+		}
+	}
+	return out
 }
 
 // Status implements install.Engine.
@@ -310,6 +327,9 @@ func (e Engine) Status(o install.Options) install.Status {
 		return s
 	}
 	def, _, _ := doc.Get(keyDefault)
+	if o.Root == "" {
+		askDaemons(o, file, registered, problem)
+	}
 	if !registered {
 		if text(def) == install.RuntimeName {
 			problem(o.Path(file)+": default-runtime is "+install.RuntimeName+", which is not configured: nothing starts", "envscrub install docker --default")
@@ -324,30 +344,29 @@ func (e Engine) Status(o install.Options) install.Status {
 	if !install.Executable(o, entry.Path) {
 		problem(entry.Path+": the wrapper is registered and not there: nothing starts with it", "install envscrub's programs again, or envscrub uninstall docker")
 	}
-	if d := findDaemon(o); d.pid > 0 {
-		if err := d.conflict(file); err != nil {
-			problem(err.Error(), "")
-		}
-		if loaded, known := loadedRuntimes(); known && !loaded[install.RuntimeName] {
-			problem("the running dockerd does not know the runtime yet", strings.Join(d.reloadCommand(), " "))
-		}
-	}
 	return s
 }
 
-// loadedRuntimes asks the daemon for the runtimes that it has in effect.
-func loadedRuntimes() (map[string]bool, bool) {
-	out, err := exec.Command("docker", "info", "--format", "{{json .Runtimes}}").Output()
-	if err != nil {
-		return nil, false
+// askDaemons compares what the running daemons do with what their file says.
+func askDaemons(o install.Options, file string, registered bool, problem func(what, mend string)) {
+	ds := findDaemons(o, file)
+	if registered {
+		if err := ds.conflict(file); err != nil {
+			problem(err.Error(), "")
+		}
 	}
-	var all map[string]json.RawMessage
-	if json.Unmarshal(out, &all) != nil || all == nil {
-		return nil, false
+	for _, d := range ds {
+		if has, known := d.inEffect(o); known {
+			if what := has.mismatch(fromFile(o)); what != "" {
+				problem(fmt.Sprintf("the running dockerd (process %d) %s", d.pid, what), strings.Join(d.restart(o).Command, " "))
+			}
+		}
 	}
-	names := map[string]bool{}
-	for name := range all {
-		names[name] = true
+	if len(ds) == 0 && o.Config == "" {
+		if has, known := (daemon{}).inEffect(o); known {
+			if what := has.mismatch(fromFile(o)); what != "" {
+				problem("the Docker daemon that answers "+what, "restart it")
+			}
+		}
 	}
-	return names, true
 }

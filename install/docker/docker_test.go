@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -326,6 +327,47 @@ func TestDaemonConflict(t *testing.T) {
 		err := daemon{pid: 1, args: c.args}.conflict(daemonJSON)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %q", c.args, err, c.want)
+		}
+	}
+}
+
+// A daemon is found by what it reads, wherever its pid file is, and asked where it listens.
+func TestSocket(t *testing.T) {
+	o := tree.New(t, map[string]string{daemonJSON: `{"hosts": ["tcp://10.0.0.1:2376", "unix:///srv/file.sock"]}`})
+	plain := install.Options{Config: filepath.Join(t.TempDir(), "none.json")}
+	for _, c := range []struct {
+		args []string
+		o    install.Options
+		want string
+	}{
+		{[]string{"dockerd"}, plain, "unix:///var/run/docker.sock"},
+		{[]string{"dockerd", "-H", "fd://"}, plain, "unix:///var/run/docker.sock"},
+		{[]string{"dockerd", "-Hunix:///a"}, plain, "unix:///a"},
+		{[]string{"dockerd", "--host=tcp://h:1", "--host", "unix:///b"}, plain, "unix:///b"},
+		{[]string{"dockerd", "--host=tcp://h:1"}, plain, ""},
+		{[]string{"dockerd"}, install.Options{Config: o.Path(daemonJSON)}, "unix:///srv/file.sock"},
+	} {
+		if got := (daemon{pid: 1, args: c.args}).socket(c.o); got != c.want {
+			t.Errorf("%q: %q, want %q", c.args, got, c.want)
+		}
+	}
+}
+
+func TestMismatch(t *testing.T) {
+	ours := map[string]json.RawMessage{install.RuntimeName: nil}
+	for _, c := range []struct {
+		has, want effect
+		text      string
+	}{
+		{effect{nil, "runc"}, effect{nil, ""}, ""},
+		{effect{ours, "runc"}, effect{nil, ""}, ""},
+		{effect{nil, "runc"}, effect{ours, ""}, "does not know the runtime"},
+		{effect{ours, "runc"}, effect{ours, "envscrub"}, "has the default runtime runc"},
+		{effect{ours, "envscrub"}, effect{nil, ""}, "which its file does not name"},
+		{effect{ours, "envscrub"}, effect{ours, "envscrub"}, ""},
+	} {
+		if got := c.has.mismatch(c.want); (got == "") != (c.text == "") || !strings.Contains(got, c.text) {
+			t.Errorf("%v, %v: %q, want %q", c.has, c.want, got, c.text)
 		}
 	}
 }

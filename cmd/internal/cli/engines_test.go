@@ -314,10 +314,40 @@ func TestDocker(t *testing.T) {
 	}
 	engine.Must("rm", "--force", "alive")
 	h.must(program, "uninstall", "docker", "--config", config, "--restart")
+	if got := engine.Must("info", "--format", "{{.DefaultRuntime}}"); got != "runc" {
+		t.Errorf("after the uninstall the default runtime is %q", got)
+	}
 	if data, err := os.ReadFile(config); err != nil || string(data) != text {
 		t.Errorf("uninstall left %q, %v", data, err)
 	}
 	if info, err := os.Stat(config); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+// dockerd keeps a default runtime that is gone from its file until it is restarted. Without systemd that cannot be done
+// here: said, by status too, and no success.
+func TestDockerDefaultStays(t *testing.T) {
+	rig.Need(t, "root", "dockerd", "docker", "runc", "unshare")
+	program := built(t)
+	h := rootHost(t)
+	config := filepath.Join(h.dir, "daemon.json")
+	rig.Write(t, config, "{}\n", 0o644)
+	engine := rig.Docker(t, rig.DockerOptions{Config: config})
+	h.env = []string{"DOCKER_HOST=unix:///nowhere.sock"} // the daemon's own socket is asked, whatever this names
+	h.must(program, "install", "docker", "--config", config, "--default")
+	h.must(program, "install", "docker", "--config", config, "--restart") // the change from before arrives
+	if r := h.must(program, "install", "docker", "--config", config, "--restart"); strings.Contains(r.Stdout, "done:") {
+		t.Errorf("an install that changed nothing restarted:\n%s", r.Stdout)
+	}
+	if got := engine.Must("info", "--format", "{{.DefaultRuntime}}"); got != install.RuntimeName {
+		t.Errorf("default runtime %q", got)
+	}
+	r := h.run(program, "uninstall", "docker", "--config", config, "--restart")
+	if r.Code != 1 || !strings.Contains(r.Stdout, "restored: "+config) || !strings.Contains(r.Stdout, "to do: kill ") || !strings.Contains(r.Stderr, "has to be restarted") {
+		t.Errorf("uninstall --restart: exit %d\n%s%s", r.Code, r.Stdout, r.Stderr)
+	}
+	if r := h.run(program, "status", "--config", "docker="+config); r.Code != 1 || !strings.Contains(r.Stdout, "has the default runtime envscrub, which its file does not name") {
+		t.Errorf("status: exit %d\n%s", r.Code, r.Stdout)
 	}
 }

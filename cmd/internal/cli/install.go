@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -147,12 +148,15 @@ func preflight(o install.Options) error {
 func (a *app) report(asJSON bool, o install.Options, verb string) func(install.Report, error) error {
 	return func(r install.Report, err error) error {
 		if err != nil {
-			return fmt.Errorf("%s %s: %w", verb, r.Engine, err)
+			err = fmt.Errorf("%s %s: %w", verb, r.Engine, err)
+			if _, written := errors.AsType[*install.RestartError](err); !written {
+				return err
+			}
 		}
 		if asJSON {
-			return printJSON(a.out, r)
+			return errors.Join(printJSON(a.out, r), err)
 		}
-		return writeReport(a.out, r, o)
+		return errors.Join(writeReport(a.out, r, o), err)
 	}
 }
 
