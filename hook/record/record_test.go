@@ -285,3 +285,24 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// What keeps every container from starting is found by looking, with the command that mends it.
+func TestCheck(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "envscrub")
+	s := At(dir)
+	if err := s.Check(); err != nil {
+		t.Errorf("not there yet: %v", err)
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for mode, want := range map[os.FileMode]string{0o700: "", 0o755: "chmod 700 " + dir} {
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		err := s.Check()
+		if (err == nil) != (want == "") || err != nil && !strings.HasSuffix(err.Error(), "mend it: "+want) {
+			t.Errorf("%o: %v, want %q", mode, err, want)
+		}
+	}
+}

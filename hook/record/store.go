@@ -180,9 +180,57 @@ func private(dir string) error {
 	if err != nil {
 		return err
 	}
+	return isPrivate(dir, st)
+}
+
+func isPrivate(dir string, st fs.FileInfo) error {
+	mend := ""
 	sys, ok := st.Sys().(*syscall.Stat_t)
-	if !st.IsDir() || !ok || int(sys.Uid) != os.Geteuid() || st.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("%s is not a directory of mode 0700 that belongs to this user", dir)
+	switch {
+	case !st.IsDir() || !ok:
+		mend = "move it away"
+	case int(sys.Uid) != os.Geteuid():
+		mend = "chown " + strconv.Itoa(os.Geteuid()) + " " + dir
+	case st.Mode().Perm()&0o077 != 0:
+		mend = "chmod 700 " + dir
+	default:
+		return nil
+	}
+	return &NotPrivateError{Dir: dir, Mend: mend}
+}
+
+// NotPrivateError is a directory in which nothing can be kept from others.
+type NotPrivateError struct {
+	Dir  string
+	Mend string // what to do, such as a command
+}
+
+func (e *NotPrivateError) Error() string {
+	return e.Dir + " is not a directory of mode 0700 that belongs to this user; mend it: " + e.Mend
+}
+
+// Check says why no record could be kept, and so no container started: it looks
+// only. A directory that is not there yet is made with the first record.
+func (s Store) Check() error {
+	dir := s.dir
+	st, err := os.Lstat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		dir = filepath.Dir(dir)
+	case err != nil:
+		return err
+	default:
+		if err := isPrivate(dir, st); err != nil {
+			return err
+		}
+	}
+	var space unix.Statfs_t
+	if err := unix.Statfs(dir, &space); err != nil {
+		return &os.PathError{Op: "statfs", Path: dir, Err: err}
+	}
+	const least = 1 << 20
+	if space.Bavail*uint64(space.Bsize) < least || space.Files > 0 && space.Ffree == 0 {
+		return fmt.Errorf("%s: the file system is full, and no record of a container can be kept; make room there", dir)
 	}
 	return nil
 }

@@ -163,6 +163,11 @@ func TestPodmanHook(t *testing.T) {
 		h.must(program, "status")
 		// The hook does not see exec, and says so. report: podman#29347
 		expect(t, verdicts(t, h.run(program, "verify", "podman", "--json")), placeExec, placeHealth)
+		if when == install.WhenAlways {
+			if r := h.run(program, "verify", "podman"); r.Code != 1 || !strings.HasSuffix(r.Stdout, "not exec and health checks; what does: envscrub install podman --via runtime --default\n") {
+				t.Errorf("verify: exit %d, %s", r.Code, r.Stdout)
+			}
+		}
 		h.must(program, "uninstall", "podman")
 		if after := h.files("etc/containers", "usr"); after != before {
 			t.Errorf("%s: uninstall left\n%s\nwant\n%s", when, after, before)

@@ -78,7 +78,7 @@ ENVSCRUB_ALLOW (names separated by commas) is added to the policy's allow list.`
 				}
 				for _, v := range e.decision.Variables {
 					if v.Note != "" {
-						a.note("%s: %s", v.Name, v.Note)
+						a.note("note: %s: %s", v.Name, v.Note)
 					}
 				}
 			}

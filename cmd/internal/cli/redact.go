@@ -45,6 +45,9 @@ cannot write any more.`,
 			for _, name := range r.Ignored() {
 				a.note("%s: shorter than %d bytes, so not redacted", name, redact.MinLength)
 			}
+			if r.Empty() {
+				a.note("no secret is known, so nothing is replaced; name them with --secrets or `secrets` in the policy")
+			}
 			if len(args) > 0 {
 				return wrap(r, hold, args)
 			}

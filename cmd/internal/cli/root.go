@@ -59,6 +59,7 @@ func Main(args []string, in io.Reader, out, errw io.Writer) int {
 }
 
 func newRoot(a *app) *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:   "envscrub",
 		Short: "Keep secrets in the environment away from AI agents' containers and their tools",
@@ -72,6 +73,9 @@ it to on purpose, has it.`,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if version {
+				return a.version()
+			}
 			if len(args) == 0 {
 				return cmd.Help()
 			}
@@ -82,6 +86,7 @@ it to on purpose, has it.`,
 			return usagef("no command %q; %s", args[0], hint)
 		},
 	}
+	root.Flags().BoolVar(&version, "version", false, "print the version")
 	root.SuggestionsMinimumDistance = 2
 	root.SetIn(a.in)
 	root.SetOut(a.out)

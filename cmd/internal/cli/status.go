@@ -216,6 +216,13 @@ func (s *status) last() {
 	if err != nil {
 		return
 	}
+	if err := store.Check(); err != nil {
+		mend := ""
+		if e, ok := errors.AsType[*record.NotPrivateError](err); ok {
+			mend = e.Mend
+		}
+		s.problem(mend, "no container starts through envscrub: %v", err)
+	}
 	records, err := store.List()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 		s.problem("", "records of containers: %v", err)

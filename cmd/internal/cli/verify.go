@@ -289,10 +289,30 @@ func (v verified) write(w io.Writer) error {
 	if v.OK {
 		b.WriteString("verified\n")
 	} else {
-		b.WriteString("NOT verified\n")
+		b.WriteString("NOT verified" + v.why() + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// why explains the one bad result that is no fault: a door that does not reach so far.
+func (v verified) why() string {
+	bad := false
+	for _, d := range v.Doors {
+		for _, one := range d.Verdicts {
+			if one.ok() {
+				continue
+			}
+			if d.Via != install.ViaHook || one.Place != placeExec && one.Place != placeHealth {
+				return ""
+			}
+			bad = true
+		}
+	}
+	if !bad {
+		return ""
+	}
+	return ": the hook door covers what a container starts with, not exec and health checks; what does: envscrub install " + v.Engine + " --via runtime --default"
 }
 
 // argument is the plant as the probe's argument.

@@ -14,8 +14,12 @@ func newVersion(a *app) *cobra.Command {
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(a.out, "envscrub %s (shim protocol %s)\n", buildVersion(), order.Version)
-			return err
+			return a.version()
 		},
 	}
+}
+
+func (a *app) version() error {
+	_, err := fmt.Fprintf(a.out, "envscrub %s (shim protocol %s)\n", buildVersion(), order.Version)
+	return err
 }
