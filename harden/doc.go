@@ -40,6 +40,15 @@
 //
 // # Known holes
 //
+//   - A child of the agent holds the agent's whole environment from the kernel's
+//     side of its exec to the guard's edit, stopped but readable. A process of the
+//     same user that already runs, guesses the next process numbers and reads
+//     their environ in a tight loop sees it: measured, it gets the key from most of
+//     a busy agent's spawns. Not being dumpable cannot help, exec resets it. What would:
+//     a capability that agent and held child have and that each child loses before
+//     it is let go, for the kernel lets nobody read a process with a capability that he
+//     lacks (tried by hand: no reads of the same loop), or, with no_new_privs, a Landlock
+//     domain for each child.
 //   - Between an exec of the main process (or of a trusted command) and the
 //     guard's system call lie some tens of microseconds in which the new
 //     program is dumpable. A process that already runs then and tries in a tight
