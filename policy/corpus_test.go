@@ -53,14 +53,17 @@ func readCorpus(t *testing.T, name string) []labelled {
 // met. The first three hold-outs were each written in one sitting from the sample
 // configurations and manuals of other programs, without a look at the rules, by
 // the author of the rules; the last two of them lean to names and values that
-// are hard to tell, on purpose. The fourth is by someone who had not seen the
-// rules, and leans to what is common; its one disagreement was a wrong label.
+// are hard to tell, on purpose. The fourth and the fifth are by someone who had
+// not seen the rules. The fourth leans to what is common, and its one
+// disagreement was a wrong label; the fifth has more connection strings, command
+// lines, encodings and names about credentials.
 //
 //	tuned.tsv      recall  98.3 % (590 of 600)   false alarms 0.41 % (3 of 733)
 //	holdout.tsv    recall  96.8 % (151 of 156)   false alarms 0.45 % (1 of 221)
 //	holdout2.tsv   recall  96.3 % (184 of 191)   false alarms 1.94 % (3 of 155)
 //	holdout3.tsv   recall  97.4 % (111 of 114)   false alarms 2.14 % (4 of 187)
 //	holdout4.tsv   recall  99.5 % (183 of 184)   false alarms 0 (of 211)
+//	holdout5.tsv   recall  97.7 % (126 of 129)   false alarms 0 (of 165)
 //
 // The rules have learned from every one since, so that all of them pass now and
 // none is a hold-out any more.

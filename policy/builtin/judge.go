@@ -187,6 +187,12 @@ func (w *words) special(value string) verdict {
 	if last := w.count - 1; last > 0 && w.is(last, "info") && w.is(last-1, "user") && loginPair(value) {
 		return vAuth // BASIC_AUTH_USER_INFO of Confluent's clients
 	}
+	if last := w.count - 1; last > 0 && (w.is(last, "login") || w.is(last, "users") && w.is(last-1, "auth")) && loginPair(value) {
+		return vAuth // IMAP_LOGIN, BASIC_AUTH_USERS: not the name alone, the password with it
+	}
+	if last := w.count - 1; last >= 0 && w.is(last, "pk") && hexKey(value) {
+		return vKeyEnd // a wallet's; a primary key is no 32 bytes of hex
+	}
 	return vNone
 }
 
@@ -550,6 +556,14 @@ func isFingerprint(v string) bool {
 func isKeyName(v string) bool {
 	v = strings.TrimPrefix(v, "0x")
 	return (len(v) == 8 || len(v) == 16 || len(v) == 40) && allHex(v)
+}
+
+// hexKey reports 32 bytes in hex, as private keys of wallets are written.
+func hexKey(v string) bool {
+	if len(v) == 66 && v[0] == '0' && v[1]|0x20 == 'x' {
+		v = v[2:]
+	}
+	return len(v) == 64 && allHex(v)
 }
 
 // loginPair reports whether a value is name:password and no host with a port.
