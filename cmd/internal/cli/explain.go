@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/envscrub/envscrub/harden/order"
 	"github.com/envscrub/envscrub/hook"
 	"github.com/envscrub/envscrub/policy"
 )
@@ -26,6 +28,9 @@ whose "docker inspect" or "podman inspect" comes on standard input.
 
 Fates: kept, removed, set and unset (by the policy), and agent: kept for the agent alone, no
 process that it starts gets it. In --json the latter is "kept" with "agent_only": true.
+
+Podman's inspect shows the environment of a container that was started through envscrub as it is
+after that; what was taken from it is in "envscrub scan" and "envscrub status".
 
 Values are never shown. The exception is --format overrides, for launchers that merge an
 environment into their own: it prints the variables to set WITH THEIR VALUES, and null for
@@ -113,7 +118,11 @@ func explain(flags *policyFlags, loaded *policy.Policy, t target) (explained, er
 	if err != nil {
 		return explained{}, err
 	}
-	e.decision, err = e.view.Decide(t.env)
+	env := t.env
+	if t.container { // as the doors do, too; Podman shows ours of a container that is scrubbed
+		env = slices.DeleteFunc(slices.Clone(env), order.IsControl)
+	}
+	e.decision, err = e.view.Decide(env)
 	return e, err
 }
 

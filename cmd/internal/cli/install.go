@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,7 +52,11 @@ What has to be restarted is said, and done only with --restart.`,
 			if found, why := e.Found(opts); !found {
 				a.note("%s; its configuration is written all the same", why)
 			}
-			return a.report(asJSON, opts, "install")(e.Install(opts))
+			r, err := e.Install(opts)
+			if err == nil {
+				a.unasked(opts, r)
+			}
+			return a.report(asJSON, opts, "install")(r, err)
 		},
 	}
 	f := cmd.Flags()
@@ -64,6 +69,41 @@ What has to be restarted is said, and done only with --restart.`,
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be done and change nothing")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// unasked says plainly what was chosen for somebody who chose nothing, where that
+// leaves containers out.
+func (a *app) unasked(o install.Options, r install.Report) {
+	if o.Via != "" || r.Via != install.ViaHook {
+		return
+	}
+	whose, rootless := "the host's "+r.Engine, ""
+	if o.User != nil {
+		whose = "the rootless " + r.Engine + " of this user"
+	}
+	if o.User != nil && os.Geteuid() == 0 {
+		rootless = " --rootless"
+	}
+	earlier := install.Options{}.EarlierWhen(hookFile(r)) // a report has paths as they are opened here
+	what := "only containers with an annotation io.envscrub.* are covered"
+	if o.When == install.WhenAlways || earlier == install.WhenAlways {
+		what = "exec and health checks are not covered"
+	}
+	done := "registered a hook"
+	if o.DryRun {
+		done = "would register a hook"
+	}
+	a.note("%s with %s; %s. For all containers, with exec and health checks: envscrub install %s%s --via runtime --default", done, whose, what, r.Engine, rootless)
+}
+
+// hookFile is the host path of the hook that a report is about.
+func hookFile(r install.Report) string {
+	for _, c := range r.Changes {
+		if filepath.Base(c.Path) == install.HookFileName("createRuntime") {
+			return c.Path
+		}
+	}
+	return ""
 }
 
 func newUninstall(a *app) *cobra.Command {

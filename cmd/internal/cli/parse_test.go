@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/envscrub/envscrub/hook/record"
 	"github.com/envscrub/envscrub/policy"
 )
 
@@ -172,5 +173,26 @@ func TestScanExposed(t *testing.T) {
 	var b strings.Builder
 	if err := writeScan(&b, []scanned{s}); err != nil || strings.Contains(b.String(), "made-up") || !strings.Contains(b.String(), "arguments and its health check") {
 		t.Errorf("%s, %v", b.String(), err)
+	}
+}
+
+// Podman shows our own variables in what it says of a scrubbed container; they are nobody's secrets.
+func TestScanControl(t *testing.T) {
+	targets, err := parseInspect([]byte(`[{"Id":"x","Name":"web","Config":{"Env":["A_TOKEN=made-up-1234","ENVSCRUB_ORDER=made-up-0rder-0123456789","ENVSCRUB_ORDER_1=p"]}}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := scan(&policyFlags{}, policy.Default(), targets[0])
+	if err != nil || !slices.Equal(s.Remove, []string{"A_TOKEN"}) {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// What was taken from a container is what its record says, whatever the engine shows.
+func TestScanFromRecord(t *testing.T) {
+	s := scanned{Remove: []string{"X"}}
+	s.fromRecord(&record.Record{Profile: "ci", Variables: []record.Variable{{Name: "A_TOKEN", Fate: "removed"}, {Name: "B_KEY", Fate: "agent"}, {Name: "C", Fate: "set"}}})
+	if !s.Scrubbed || s.Profile != "ci" || len(s.Remove) != 1 || s.Remove[0] != "A_TOKEN" || len(s.AgentOnly) != 1 || s.AgentOnly[0] != "B_KEY" {
+		t.Errorf("%+v", s)
 	}
 }

@@ -198,7 +198,7 @@ func (a *app) replace(view *policy.View, d *policy.Decision, u account, args []s
 	if os.Geteuid() == 0 && u.change == nil && o.Guarded() {
 		a.note("as root, the command's children can read its memory in spite of the guard; use --user")
 	}
-	env := slices.DeleteFunc(slices.Clone(d.Agent()), order.IsControl)
+	env := o.Carry(slices.DeleteFunc(slices.Clone(d.Agent()), order.IsControl))
 	if err := u.become(); err != nil {
 		return err
 	}

@@ -20,13 +20,14 @@ func newScan(a *app) *cobra.Command {
 		Short: "List the running containers and the variables that the policy would take from them",
 		Long: `List the running containers of every engine (Docker, Podman, and what crictl sees) and the
 variables that the policy would take from them: names only. This is what to look at before
-envscrub is switched on. A container that was started through envscrub is marked: the engine's
-own record, which this reads, still has what its processes do not get. A secret value that also
-stands in a container's arguments or its health check is said: no environment filter reaches it
-there, and everybody on the host can read it.
+envscrub is switched on. A container that was started through envscrub is marked, and what is
+listed for it is what was taken from it at its start, by envscrub's own record: what the engine
+says can be the environment from before (Docker) or that from after (Podman). A secret value that
+also stands in a container's arguments or its health check is said: no environment filter reaches
+it there, and everybody on the host can read it.
 
-Exit code 0, whatever is found; 1 when an engine that is there cannot be asked, or a container's
-environment is malformed.`,
+Exit code 0, whatever is found; 1 when no engine that is there can be asked, or a container's
+environment is malformed. An engine that cannot be asked beside one that can is a note.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			loaded, err := flags.load()
@@ -35,7 +36,7 @@ environment is malformed.`,
 			}
 			known := recorded()
 			found := []scanned{}
-			asked, bad := 0, 0
+			asked, silent, bad := 0, 0, 0
 			for _, l := range listers {
 				if len(only) > 0 && !slices.Contains(only, l.name) {
 					continue
@@ -45,8 +46,8 @@ environment is malformed.`,
 					continue
 				}
 				asked++
-				if err != nil {
-					bad++
+				if err != nil { // mostly a client whose daemon does not run
+					silent++
 					a.note("%v", err)
 					continue
 				}
@@ -57,7 +58,10 @@ environment is malformed.`,
 						a.note("%s: %s: %v", l.name, t.name, err)
 						continue
 					}
-					s.Engine, s.Scrubbed = l.name, known[s.ID]
+					s.Engine = l.name
+					if r := known[s.ID]; r != nil {
+						s.fromRecord(r)
+					}
 					found = append(found, s)
 				}
 			}
@@ -69,7 +73,7 @@ environment is malformed.`,
 			} else {
 				err = writeScan(a.out, found)
 			}
-			if err == nil && bad > 0 {
+			if err == nil && (bad > 0 || silent > 0 && silent == asked) {
 				return failed
 			}
 			return err
@@ -88,7 +92,7 @@ type scanned struct {
 	Name      string   `json:"name"`
 	Image     string   `json:"image"`
 	Profile   string   `json:"profile,omitempty"`
-	Remove    []string `json:"remove"`               // what the policy would take from it
+	Remove    []string `json:"remove"`               // what the policy would take from it, or, when it is scrubbed, what was taken
 	AgentOnly []string `json:"agent_only,omitempty"` // what its children would not get
 	Scrubbed  bool     `json:"scrubbed"`             // it was started through envscrub
 	Exposed   []string `json:"exposed,omitempty"`    // where a secret value stands besides: "arguments", "health check"
@@ -128,10 +132,23 @@ func holds(words, values []string) bool {
 	return false
 }
 
-// recorded are the ids of the containers that were started through envscrub, as
-// far as the caller may see their records.
-func recorded() map[string]bool {
-	out := map[string]bool{}
+// fromRecord tells what became of the variables at the container's start.
+func (s *scanned) fromRecord(r *record.Record) {
+	s.Scrubbed, s.Profile, s.Remove, s.AgentOnly = true, r.Profile, []string{}, nil
+	for _, v := range r.Variables {
+		switch v.Fate {
+		case string(policy.FateRemoved):
+			s.Remove = append(s.Remove, v.Name)
+		case string(policy.FateAgent):
+			s.AgentOnly = append(s.AgentOnly, v.Name)
+		}
+	}
+}
+
+// recorded are the records of the containers that were started through envscrub,
+// by their ids, as far as the caller may see them.
+func recorded() map[string]*record.Record {
+	out := map[string]*record.Record{}
 	store, err := record.Default()
 	if err != nil {
 		return out
@@ -141,7 +158,7 @@ func recorded() map[string]bool {
 		return out
 	}
 	for _, r := range records {
-		out[r.ID] = true
+		out[r.ID] = r
 	}
 	return out
 }
@@ -151,7 +168,7 @@ func writeScan(w io.Writer, found []scanned) error {
 		_, err := io.WriteString(w, "no running container\n")
 		return err
 	}
-	rows := [][]string{{"ENGINE", "CONTAINER", "IMAGE", "SCRUBBED", "WOULD BE REMOVED"}}
+	rows := [][]string{{"ENGINE", "CONTAINER", "IMAGE", "SCRUBBED", "REMOVED, OR WOULD BE"}}
 	for _, s := range found {
 		scrubbed, remove := "no", strings.Join(s.Remove, " ")
 		if s.Scrubbed {
