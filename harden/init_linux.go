@@ -113,7 +113,7 @@ func behindInit(j *job, n int) *failure {
 	o.Remove, o.Set = nil, nil
 	env := make([]string, 0, len(j.env))
 	for _, entry := range j.env {
-		if contains(o.AgentOnly, nameOf(entry)) {
+		if name := nameOf(entry); contains(o.AgentOnly, name) || order.SteersShim(name) {
 			o.Set = append(o.Set, entry)
 		} else {
 			env = append(env, entry)

@@ -49,8 +49,9 @@ func Inject(f *doc.File, v *policy.View, d *policy.Decision, shim string) error 
 	if err != nil {
 		return err
 	}
-	env := slices.DeleteFunc(slices.Clone(d.Agent()), order.IsControl)
-	f.SetEnv(append(env, OrderOf(v, d).Environ()...))
+	o := OrderOf(v, d)
+	env := o.Carry(slices.DeleteFunc(slices.Clone(d.Agent()), order.IsControl))
+	f.SetEnv(append(env, o.Environ()...))
 	f.SetArgs(append([]string{mount.Destination}, f.Args()...))
 	f.AddMount(mount)
 	if v.Harden.Dumpable != order.Off {

@@ -76,3 +76,28 @@ func FromEnviron(env []string) (o *Order, rest []string, err error) {
 	o, err = Decode(whole)
 	return o, rest, err
 }
+
+// SteersShim reports whether Go's runtime takes orders from the variable: one
+// that is malformed ends the shim (GOMEMLIMIT), others make it write to the
+// container's standard error (GODEBUG) or dump what it holds (GOTRACEBACK).
+func SteersShim(name string) bool {
+	switch name {
+	case "GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT", "GOTRACEBACK", "GOCOVERDIR":
+		return true
+	}
+	return false
+}
+
+// Carry takes the entries that are not for the shim out of the environment in
+// which it is to start, and into the order, so that only the agent gets them.
+func (o *Order) Carry(env []string) []string {
+	rest := make([]string, 0, len(env))
+	for _, entry := range env {
+		if name, _, _ := strings.Cut(entry, "="); SteersShim(name) {
+			o.Set = append(o.Set, entry)
+		} else {
+			rest = append(rest, entry)
+		}
+	}
+	return rest
+}
