@@ -8,7 +8,7 @@ import "strings"
 // One pass from left to right; whatever looks further is bounded, or ends where
 // the pass goes on, so the time grows with the length and no faster.
 func Shape(name, value string) (kind string, ok bool) {
-	if len(value) < 5 {
+	if len(value) < 5 || len(value) <= shortToken && !pointed(value) {
 		return "", false
 	}
 	kind, seen := scan(value)
@@ -16,6 +16,21 @@ func Shape(name, value string) (kind string, ok bool) {
 		kind = whole(name, value, seen)
 	}
 	return kind, kind != ""
+}
+
+// shortToken is the length up to which no token is known: the forms that short
+// are a pair, a URL or a flag.
+const shortToken = 10
+
+// pointed reports whether a value has one of the bytes that such forms have.
+func pointed(v string) bool {
+	for i := range len(v) {
+		switch v[i] {
+		case ':', '=', '@', '>', '-':
+			return true
+		}
+	}
+	return false
 }
 
 // sight is what a pass over a value has seen of its bytes.
@@ -30,13 +45,12 @@ func scan(v string) (kind string, seen sight) {
 		c := v[i]
 		switch wordByte[c] {
 		case wStart:
-			if len(v)-i > 10 && second[c]>>(v[i+1]&31)&1 != 0 {
+			if len(v)-i > shortToken && second[c]>>(v[i+1]&31)&1 != 0 {
 				if kind = tokenAt(v, i); kind != "" {
 					return kind, seen
 				}
 			}
-			for i++; i < len(v) && wordByte[v[i]] != wNone; i++ {
-			}
+			i = wordEnd(v, i+1)
 			continue
 		case wInner:
 			if c == '-' {
@@ -44,8 +58,7 @@ func scan(v string) (kind string, seen sight) {
 					return kind, seen
 				}
 			}
-			for i++; i < len(v) && wordByte[v[i]] != wNone; i++ {
-			}
+			i = wordEnd(v, i+1)
 			continue
 		}
 		switch c {
@@ -83,6 +96,14 @@ func scan(v string) (kind string, seen sight) {
 		i++
 	}
 	return "", seen
+}
+
+// wordEnd gives the end of the word that goes on at i.
+func wordEnd(v string, i int) int {
+	for i < len(v) && wordByte[v[i]] != wNone {
+		i++
+	}
+	return i
 }
 
 const (
@@ -152,6 +173,9 @@ func tokenAt(v string, i int) string {
 			return "airtable-token"
 		}
 	}
+	if h := triple(rest); triples[h>>6]>>(h&63)&1 == 0 {
+		return ""
+	}
 	list := prefixesOf(rest[0])
 	for k := range list {
 		if p := &list[k]; p.text[0] == rest[0] && p.text[1] == rest[1] && p.match(rest) {
@@ -159,6 +183,11 @@ func tokenAt(v string, i int) string {
 		}
 	}
 	return ""
+}
+
+// triple hashes the first three bytes of a token.
+func triple(v string) uint {
+	return (uint(v[0]) ^ uint(v[1])<<3 ^ uint(v[2])<<6) & (64*64 - 1)
 }
 
 // isJWT reports three parts of base64url of which the first is a JSON header.
@@ -439,6 +468,9 @@ func webhookURL(rest string) string {
 	if len(host) > 128 {
 		host = host[:128]
 	}
+	if !strings.Contains(host, "hook") {
+		return ""
+	}
 	if strings.Contains(host, ".webhook.office.com/webhookb2/") || strings.Contains(host, ".discord.com/api/webhooks/") || strings.Contains(host, "open.feishu.cn/open-apis/bot/v2/hook/") || strings.Contains(host, "open.larksuite.com/open-apis/bot/v2/hook/") {
 		return "webhook-url"
 	}
@@ -514,9 +546,7 @@ func pairAt(v string, i int) string {
 	if end == 0 || i+1 >= len(v) {
 		return ""
 	}
-	switch v[end-1] | 0x20 {
-	case 'd', 't', 'n', 'y', 's', 'e', 'g', 'h', 'a', 'c', 'm', 'w', 'p':
-	default:
+	if !mayEndKey(v, end) {
 		return ""
 	}
 	start := end
@@ -568,6 +598,19 @@ func pairAt(v string, i int) string {
 		return "key-value"
 	}
 	return ""
+}
+
+// mayEndKey says at little cost of most keys that sensitiveKey does not know them.
+func mayEndKey(v string, end int) bool {
+	last := (v[end-1] | 0x20) - 'a'
+	if last >= 26 || keyEnds[last] == 0 {
+		return false
+	}
+	if end < 2 {
+		return true
+	}
+	before := v[end-2]
+	return byteKind[before] == bOther || byteKind[before] == bDigit || keyEnds[last]>>(before&31)&1 != 0
 }
 
 // prose reports whether a colon stands in a sentence and not in a file of

@@ -94,6 +94,45 @@ var second = [256]uint32{
 	'z': 0x10000,
 }
 
+// triples has the first three bytes of the forms of prefixesOf, as a set of
+// their hashes.
+var triples = [64]uint64{
+	0x9020000, 0x2000000, 0x42000002, 0x0,
+	0x0, 0x0, 0x0, 0x8000000000000000,
+	0x8040200002000, 0x100000200000800, 0x100242000800, 0x8000000002200800,
+	0x200000000000800, 0x800, 0x800, 0x0,
+	0x10001040000000, 0x0, 0x805000000, 0xc0000000000,
+	0x0, 0x0, 0x0, 0x0,
+	0x202000000000000, 0xc000000000000, 0x800, 0x0,
+	0x0, 0x0, 0x200000, 0x4000000000,
+	0x4000000000040000, 0x81000004000, 0x2401100080000, 0x14a8011000090,
+	0x8801100000000000, 0x28000000000080, 0x1000400200080000, 0x84000000000,
+	0x84, 0x1000000100001800, 0x2040000000000880, 0x400000000800,
+	0x1010000080800, 0x400000005000880, 0x804000048000801, 0x401000000000080,
+	0x800, 0x800, 0x200, 0x0,
+	0x1000000001009, 0x0, 0x0, 0x8,
+	0x1808000080808, 0x510008000000801, 0x800000000800800, 0x880,
+	0x8808011000880, 0x701504841005810, 0x100018010004880, 0x883008041002890,
+}
+
+// keyEnds has for each last letter of a key the letters before it at the end of
+// the keys that sensitiveKey knows, as a set of their low five bits.
+var keyEnds = [26]uint32{
+	0:         0x100000,
+	'c' - 'a': 0x200,
+	'd' - 'a': 0x840000,
+	'e' - 'a': 0xc0010,
+	'g' - 'a': 0x200,
+	'h' - 'a': 0x180000,
+	'm' - 'a': 0x2,
+	'n' - 'a': 0x8020,
+	'p' - 'a': 0x1, // no letter: the p of queryPassword
+	's' - 'a': 0x80000,
+	't' - 'a': 0x20,
+	'w' - 'a': 0x10000,
+	'y' - 'a': 0x20,
+}
+
 // kindLengths has for each first letter the lengths of the words that kindWord
 // knows, as a set.
 var kindLengths = [26]uint32{

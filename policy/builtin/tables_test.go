@@ -12,6 +12,7 @@ import (
 
 func TestTables(t *testing.T) {
 	var next [256]uint32
+	var three [len(triples)]uint64
 	set := func(first, second string) {
 		for i := range len(first) {
 			for k := range len(second) {
@@ -21,8 +22,19 @@ func TestTables(t *testing.T) {
 	}
 	for c := range 256 {
 		for _, p := range prefixesOf(byte(c)) {
-			if p.text[0] == byte(c) {
-				set(p.text[:1], p.text[1:2])
+			if p.text[0] != byte(c) {
+				continue
+			}
+			set(p.text[:1], p.text[1:2])
+			thirds := "0123456789ABCDEFabcdef" // the body follows two letters at once
+			if len(p.text) > 2 {
+				thirds = p.text[2:3]
+			} else if p.in != hexa {
+				t.Errorf("%s: the form is too short for another alphabet", p.text)
+			}
+			for k := range len(thirds) {
+				h := triple(p.text[:2] + thirds[k:k+1])
+				three[h>>6] |= 1 << (h & 63)
 			}
 		}
 	}
@@ -45,6 +57,13 @@ func TestTables(t *testing.T) {
 			}
 		}
 		t.Errorf("second has to be\n%s", lines.String())
+	}
+	if triples != three {
+		var lines strings.Builder
+		for i, bits := range three {
+			fmt.Fprintf(&lines, "%s%#x,", [...]string{"\n\t", " ", " ", " "}[i%4], bits)
+		}
+		t.Errorf("triples has to be%s", lines.String())
 	}
 	for c := range 256 {
 		b := byte(c)
@@ -109,8 +128,23 @@ func TestLongEnds(t *testing.T) {
 		"password", "passwd", "pwd", "passphrase", "passcode", "token", "secret", "credential", "credentials", "creds", "passwords", "apikeys", "tokens", "secrets",
 		"pass", "mnemonic", "basicauth", "connstr", "connstring", "apikey", "secretkey", "pw",
 	} {
-		if longEnd([]byte("my"+word)) == kNone {
+		if b := []byte("my" + word); !mayEndLong(b) || longEnd(b) == kNone {
 			t.Errorf("my%s is not seen", word)
+		}
+	}
+}
+
+// keyEnds lets every key through that sensitiveKey knows.
+func TestKeyEnds(t *testing.T) {
+	for _, key := range []string{
+		"password", "passwd", "PWD", "pass", "userpass", "pw", "passphrase", "passcode", "signature", "client_secret", "token", "Authorization", "apikey",
+		"accesskey", "key", "api_ke_y", "client-key-data", "auth", "basicauth", "auth.hash", "sig", "mnemonic", "x-honeycomb-team",
+	} {
+		if sensitiveKey(key) == 0 {
+			t.Errorf("%s is no key", key)
+		}
+		if !mayEndKey(key, len(key)) {
+			t.Errorf("%s is not seen", key)
 		}
 	}
 }

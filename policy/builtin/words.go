@@ -1,5 +1,7 @@
 package builtin
 
+import "encoding/binary"
+
 // A wordClass says what one word of a name can mean: in its low bits the kind
 // of credential that it names, above them what it does to its neighbours.
 type wordClass uint16
@@ -76,24 +78,26 @@ func (w *words) split(name string) {
 	if len(name) > len(w.buf) {
 		name = name[len(name)-len(w.buf):]
 	}
-	w.n, w.count = len(name), 0
+	w.n, w.count = copy(w.buf[:], name), 0
+	for i := 0; i < len(name) && i+8 <= len(w.buf); i += 8 {
+		eight := w.buf[i : i+8]
+		binary.LittleEndian.PutUint64(eight, lowerWord(binary.LittleEndian.Uint64(eight)))
+	}
 	for i := 0; i < len(name); {
-		c := name[i]
-		w.buf[i] = c
-		prev := byteKind[c]
+		prev := byteKind[name[i]]
 		if prev == bOther {
 			i++
 			continue
 		}
 		start := i
-		w.buf[i] = folded[c]
-		for i++; i < len(name); i++ {
-			c := name[i]
-			w.buf[i] = folded[c]
-			kind := byteKind[c]
-			if kind == prev {
-				continue
+		for i++; ; i++ {
+			for i < len(name) && byteKind[name[i]] == prev {
+				i++
 			}
+			if i == len(name) {
+				break
+			}
+			kind := byteKind[name[i]]
 			if kind == bOther {
 				break
 			}
@@ -108,6 +112,14 @@ func (w *words) split(name string) {
 		}
 		w.add(start, i)
 	}
+}
+
+// lowerWord lower-cases the ASCII letters among eight bytes.
+func lowerWord(w uint64) uint64 {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	low := w &^ high
+	capitals := (low + (0x80-'A')*ones) &^ (low + (0x80-'Z'-1)*ones) &^ w & high
+	return w | capitals>>2
 }
 
 const (
@@ -144,15 +156,20 @@ func (w *words) kind(i int) wordClass {
 	if n == 0 {
 		return kNone
 	}
-	if c := kindWord(b); c != kNone {
-		return c
-	}
-	if n < len(b) {
-		if c := kindWord(b[:n]); c != kNone {
+	if mayBeKind(b) {
+		if c := kindWord(b); c != kNone {
 			return c
 		}
 	}
-	return longEnd(b[:n])
+	if b = b[:n]; n < int(w.word[i].end-w.word[i].start) && mayBeKind(b) {
+		if c := kindWord(b); c != kNone {
+			return c
+		}
+	}
+	if mayEndLong(b) {
+		return longEnd(b)
+	}
+	return kNone
 }
 
 // side says what a word does to the one beside it that names a credential.
@@ -176,15 +193,18 @@ func (w *words) side(i int) wordClass {
 	return w.kind(i)
 }
 
+// mayEndLong says at little cost of most words that longEnd does not know them.
+func mayEndLong(b []byte) bool {
+	if len(b) < 4 {
+		return false
+	}
+	last, before := b[len(b)-1]-'a', b[len(b)-2]
+	return last < 26 && longEnds[last]>>(before&31)&1 != 0
+}
+
 // longEnd finds the words that are long enough to be meant even when they are
 // written together with the one before them.
 func longEnd(b []byte) wordClass {
-	if len(b) < 4 {
-		return kNone
-	}
-	if last, before := b[len(b)-1]-'a', b[len(b)-2]; last >= 26 || longEnds[last]>>(before&31)&1 == 0 {
-		return kNone
-	}
 	end := func(s string) bool { return len(b) >= len(s) && string(b[len(b)-len(s):]) == s }
 	switch b[len(b)-1] {
 	case 'd':
@@ -266,12 +286,15 @@ func longEnd(b []byte) wordClass {
 	return kNone
 }
 
+// mayBeKind says at little cost of most words that kindWord does not know them.
+func mayBeKind(b []byte) bool {
+	first := b[0] - 'a'
+	return first < 26 && len(b) < 32 && kindLengths[first]>>len(b)&1 != 0
+}
+
 // kindWord classes the words that name a credential and count only when they
 // stand alone. A switch, so that nothing has to be built when the program starts.
 func kindWord(b []byte) wordClass {
-	if first := b[0] - 'a'; first >= 26 || len(b) > 31 || kindLengths[first]>>len(b)&1 == 0 {
-		return kNone
-	}
 	switch string(b) {
 	// What names a credential.
 	case "password", "passwd", "passphrase", "passcode", "passwords", "passwort", "pword", "pswd", "passwrd":
