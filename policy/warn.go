@@ -20,6 +20,13 @@ func (p *Policy) Warnings() []Warning {
 		warnings = append(warnings, f.layer.warnings("profile."+f.name+".")...)
 		warnings = append(warnings, p.shared(&f.layer, f.name, "profile."+f.name+".")...)
 	}
+	if len(p.profiles) == 0 {
+		for _, o := range p.base.overrides {
+			if text := strings.ToLower(o.text); isDoor(text) && strings.HasSuffix(text, "profile") {
+				warnings = append(warnings, Warning{o.at, "overrides: " + o.text + " lets a container ask for a profile, and there is none: [profile.NAME] makes one"})
+			}
+		}
+	}
 	return warnings
 }
 
@@ -62,6 +69,9 @@ func (l *layer) warnings(prefix string) []Warning {
 		}
 	}
 	for _, o := range l.overrides {
+		if word := strings.ToLower(o.text); isDoor("io.envscrub." + word) {
+			warn(o.at, "overrides", o.text+" is the name of a variable here; what lets a container ask is io.envscrub."+word)
+		}
 		if text := strings.ToLower(o.text); isDoor(text) && !strings.HasSuffix(text, "profile") {
 			what := "lets a container, or its image, pass any variable that is not exactly denied"
 			if strings.HasSuffix(text, "disable") {
@@ -100,6 +110,9 @@ func (l *layer) warnings(prefix string) []Warning {
 		}
 	}
 	for _, d := range l.deny {
+		if strings.Trim(d.text, "*") == "" {
+			warn(d.at, "deny", d.text+" takes away all that allow does not name, PATH and HOME included; inherit = \"core\" keeps what programs need")
+		}
 		if vital(d.text) {
 			warn(d.at, "deny", d.text+" is one of the names without which programs do not start")
 		}
