@@ -178,23 +178,20 @@ func judge(w *words, value string) verdict {
 // special covers schemes of names in which the part that matters has a name of
 // the user's own.
 func (w *words) special(value string) verdict {
-	if w.count < 2 {
-		return vNone
-	}
-	if w.is(0, "bundle") && hasDoubleUnderscore(w) && !isURL(value) && (bundleCredential(value) || random(value)) {
-		return vBundle
-	}
 	last := w.count - 1
-	if w.is(last, "hash") && w.is(last-1, "api") && !plain(value) {
-		return vAPIKey // Telegram's
+	if last > 0 {
+		switch {
+		case w.is(0, "bundle") && hasDoubleUnderscore(w) && !isURL(value) && (bundleCredential(value) || random(value)):
+			return vBundle
+		case w.is(last, "hash") && w.is(last-1, "api") && !plain(value):
+			return vAPIKey // Telegram's
+		case w.is(last, "info") && w.is(last-1, "user") && loginPair(value):
+			return vAuth // BASIC_AUTH_USER_INFO of Confluent's clients
+		case (w.is(last, "login") || w.is(last, "users") && w.is(last-1, "auth")) && loginPair(value):
+			return vAuth // IMAP_LOGIN, BASIC_AUTH_USERS: not the name alone, the password with it
+		}
 	}
-	if w.is(last, "info") && w.is(last-1, "user") && loginPair(value) {
-		return vAuth // BASIC_AUTH_USER_INFO of Confluent's clients
-	}
-	if last := w.count - 1; last > 0 && (w.is(last, "login") || w.is(last, "users") && w.is(last-1, "auth")) && loginPair(value) {
-		return vAuth // IMAP_LOGIN, BASIC_AUTH_USERS: not the name alone, the password with it
-	}
-	if last := w.count - 1; last >= 0 && w.is(last, "pk") && hexKey(value) {
+	if w.is(last, "pk") && hexKey(value) {
 		return vKeyEnd // a wallet's; a primary key is no 32 bytes of hex
 	}
 	return vNone
