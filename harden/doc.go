@@ -81,7 +81,9 @@
 // prctl stands in for a debugger's door, not for a runtime's own: those are
 // closed one by one (order.Diagnostics). SIGUSR1 to a Node agent, and SIGQUIT
 // to a JVM, reach it from the engine, from the terminal and from itself, not
-// from a process beside it.
+// from a process beside it. What an agent is told to write to files is in these
+// files: one started with node --report-on-signal puts its whole environment into a
+// report whenever a tool sends it SIGUSR2, and --heapsnapshot-signal is no better.
 //
 // # On the host
 //
