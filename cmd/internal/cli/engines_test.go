@@ -356,3 +356,19 @@ func TestDockerDefaultStays(t *testing.T) {
 		t.Errorf("status: exit %d\n%s", r.Code, r.Stdout)
 	}
 }
+
+// A directory of records that no record can be kept in starts no container: wrong, with the command that mends it.
+func TestStatusStateDirectory(t *testing.T) {
+	program := built(t)
+	h := rootHost(t)
+	for _, c := range []struct{ mount, want string }{
+		{"mkdir -m 755 /run/envscrub", "mend: chmod 700 /run/envscrub\n"},
+		{"mkdir -m 700 /run/envscrub; chown 1 /run/envscrub", "mend: chown 0 /run/envscrub\n"},
+		{"mkdir /run/envscrub; mount -t tmpfs -o size=64k,mode=700 none /run/envscrub", "/run/envscrub: the file system is full"},
+	} {
+		r := h.run("sh", "-ec", "mount -t tmpfs none /run; "+c.mount+`; exec "$0" status`, program)
+		if r.Code != 1 || !strings.Contains(r.Stdout, "no container starts through envscrub: ") || !strings.Contains(r.Stdout, c.want) {
+			t.Errorf("%s: exit %d\n%s%s", c.mount, r.Code, r.Stdout, r.Stderr)
+		}
+	}
+}
