@@ -95,6 +95,17 @@ const (
 
 func newSoak(t *testing.T) *soak {
 	s := &soak{t: t, bin: rig.TempDir(t), rootfs: rig.Rootfs(t)}
+	// The host's own /etc is not touched: what is made in it is in memory.
+	upper := rig.TempDir(t)
+	for _, dir := range []string{"up", "work"} {
+		if err := os.Mkdir(filepath.Join(upper, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := unix.Mount("soak", "/etc", "overlay", 0, "lowerdir=/etc,upperdir="+upper+"/up,workdir="+upper+"/work"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount("/etc", unix.MNT_DETACH) })
 	for dir, mode := range map[string]string{state: "0700", policies: "0755"} {
 		// The host's own directories, if they had to be made, are gone afterwards.
 		if err := os.Mkdir(dir, 0o700); err == nil {
