@@ -37,7 +37,7 @@ func TestTerminal(t *testing.T) {
 			s.send("\x1a", "Stopped")
 			s.send("jobs; echo aft\"\"er\r", "after")
 			s.expect("$ ")
-			s.send("fg\r", "/probe/init count\r\n")
+			s.send("fg\r", "goes on")
 			s.send("\x03", "$ ")
 			s.send("echo co\"\"de $?\r", "code 130")
 			s.send("/probe/init count\r", "ready")

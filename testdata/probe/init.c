@@ -26,6 +26,14 @@ static int processes(void)
 	return n;
 }
 
+/* A shell gives the terminal to a job before it continues it. */
+static void resumed(int sig)
+{
+	(void)sig;
+	if (write(1, "goes on\n", 8) != 8)
+		_exit(1);
+}
+
 int main(int argc, char **argv)
 {
 	int n = argc > 2 ? atoi(argv[2]) : 0;
@@ -67,8 +75,10 @@ int main(int argc, char **argv)
 			usleep(10000);
 		printf("left %d\n", processes() - before);
 	}
-	if (!strcmp(argv[1], "count"))
+	if (!strcmp(argv[1], "count")) {
+		signal(SIGCONT, resumed);
 		for (puts("ready");;)
 			;
+	}
 	return 0;
 }
