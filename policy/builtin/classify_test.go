@@ -16,7 +16,7 @@ func TestGroupPositions(t *testing.T) {
 // report: promptfoo PR#10638
 func TestClassifyWords(t *testing.T) {
 	c := New(nil)
-	for _, name := range []string{"github_token", "APIKEY", "MYSECRETKEY", "AGENT_SESSION_KEY", "npm_config_//registry.npmjs.org/:_authToken", "NPM_CONFIG__AUTH", "npm_config__password", "NODE_AUTH_TOKEN", "my.db-password"} {
+	for _, name := range []string{"github_token", "APIKEY", "MYSECRETKEY", "AGENT_SESSION_KEY", "npm_config_//registry.npm.example/:_authToken", "NPM_CONFIG__AUTH", "npm_config__password", "NODE_AUTH_TOKEN", "my.db-password"} {
 		if _, rule, ok := c.Classify(name, "x1"); !ok {
 			t.Errorf("%s is kept", name)
 		} else {

@@ -171,7 +171,7 @@ func BenchmarkShape(b *testing.B) {
 	for _, v := range [][2]string{
 		{"short", "production"},
 		{"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
-		{"url", "https://registry.npmjs.org/some/path"},
+		{"url", "https://registry.npm.example/some/path"},
 		{"hash", "9b74c9897bac770ffc029102a200c5de9b74c9897bac770ffc029102a200c5de"},
 		{"text", "the quick brown fox jumps over the lazy dog and does it again"},
 	} {
