@@ -41,7 +41,7 @@ func TestDocker(t *testing.T) {
 	strict := program(t, "runc", "strict = true\n[harden]\nprivileged = \"refuse\"\n")
 	broken := program(t, "runc", "runtimes = [\"runc\"]\ndeny = 5\n")
 	d := rig.Docker(t, rig.DockerOptions{Runtimes: map[string]string{
-		"bare": look(t, "runc"), "envscrub": program(t, "runc", keepKey), "strict": strict, "broken": broken,
+		"bare": look(t, "runc"), "envscrub": program(t, "runc", keepKey), "allowed": program(t, "runc", keepKey+"\n[harden]\nprivileged = \"allow\"\n"), "strict": strict, "broken": broken,
 	}})
 	planted := options(append(secrets, plain)...)
 	run := func(runtime string, args ...any) []string {
@@ -182,6 +182,7 @@ func TestDocker(t *testing.T) {
 			{run("broken", "--rm", rig.Image, "/bin/env"), "policy.toml:2:"},
 			{run("strict", "--rm", rig.Image, "/bin/sh", "-c", "echo "+value), "process.args[2]"},
 			{run("strict", "--rm", "--privileged", rig.Image, "/bin/env"), "harden.privileged"},
+			{run("envscrub", "--rm", "--cap-add", "SYS_ADMIN", rig.Image, "/bin/env"), "CAP_SYS_ADMIN"},
 		} {
 			r := d.Run(c.args...)
 			if r.Code == 0 || !strings.Contains(r.Stderr, c.want) || strings.Contains(strings.ReplaceAll(r.Stderr, "echo "+value, ""), value) {
@@ -189,7 +190,7 @@ func TestDocker(t *testing.T) {
 			}
 		}
 		// --privileged asks for more than the machine of a test may have.
-		lines(t, "CAP_SYS_ADMIN, allowed", d.Must(run("envscrub", "--rm", "--cap-add", "SYS_ADMIN", rig.Image, "/bin/sh", "-c", "/bin/env; exit 0")...), []string{plain}, secrets)
+		lines(t, "CAP_SYS_ADMIN, allowed", d.Must(run("allowed", "--rm", "--cap-add", "SYS_ADMIN", rig.Image, "/bin/sh", "-c", "/bin/env; exit 0")...), []string{plain}, secrets)
 	})
 
 	t.Run("an image that tries", func(t *testing.T) {
