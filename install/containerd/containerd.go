@@ -123,7 +123,7 @@ func (e Engine) Install(o install.Options) (install.Report, error) {
 	if changed {
 		r.Restart = append([]install.Restart{restart}, r.Restart...)
 	}
-	return r, runRestarts(o, &r)
+	return r, r.RunRestarts(o)
 }
 
 var restart = install.Restart{Why: "containerd reads its configuration when it starts; running containers go on", Command: []string{"systemctl", "restart", "containerd.service"}}
@@ -285,20 +285,6 @@ func verify(path string, doors doorset) error {
 	return nil
 }
 
-func runRestarts(o install.Options, r *install.Report) error {
-	if !o.Restart || o.DryRun || o.Root != "" {
-		return nil
-	}
-	for i := range r.Restart {
-		cmd := r.Restart[i].Command
-		if out, err := exec.Command(cmd[0], cmd[1:]...).CombinedOutput(); err != nil {
-			return &install.RestartError{Err: fmt.Errorf("%s: %w: %s", strings.Join(cmd, " "), err, strings.TrimSpace(string(out)))}
-		}
-		r.Restart[i].Done = true
-	}
-	return nil
-}
-
 // Uninstall implements install.Engine.
 func (e Engine) Uninstall(o install.Options) (install.Report, error) {
 	r := install.Report{Engine: e.Name(), Via: o.Via}
@@ -359,5 +345,5 @@ func (e Engine) Uninstall(o install.Options) (install.Report, error) {
 	if changed {
 		r.Restart = append(r.Restart, restart)
 	}
-	return r, runRestarts(o, &r)
+	return r, r.RunRestarts(o)
 }

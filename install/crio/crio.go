@@ -155,7 +155,7 @@ func (e Engine) Install(o install.Options) (install.Report, error) {
 	if changed && via != install.ViaHook || doors.hooksDir != nil {
 		r.Restart = append([]install.Restart{{Why: "CRI-O reads handlers, hooks_dir and NRI settings when it starts", Command: []string{"systemctl", "restart", "crio.service"}}}, r.Restart...)
 	}
-	return r, runRestarts(o, &r)
+	return r, r.RunRestarts(o)
 }
 
 // wrapper is the program for the handler: the name that pins the low-level
@@ -254,20 +254,6 @@ func verify(dir string, doors doorset) error {
 	return nil
 }
 
-func runRestarts(o install.Options, r *install.Report) error {
-	if !o.Restart || o.DryRun || o.Root != "" {
-		return nil
-	}
-	for i := range r.Restart {
-		cmd := r.Restart[i].Command
-		if out, err := exec.Command(cmd[0], cmd[1:]...).CombinedOutput(); err != nil {
-			return &install.RestartError{Err: fmt.Errorf("%s: %w: %s", strings.Join(cmd, " "), err, strings.TrimSpace(string(out)))}
-		}
-		r.Restart[i].Done = true
-	}
-	return nil
-}
-
 // Uninstall implements install.Engine.
 func (e Engine) Uninstall(o install.Options) (install.Report, error) {
 	r := install.Report{Engine: e.Name(), Via: o.Via}
@@ -336,7 +322,7 @@ func (e Engine) Uninstall(o install.Options) (install.Report, error) {
 	if p.Changed() {
 		r.Restart = append(r.Restart, install.Restart{Why: "CRI-O reads its configuration when it starts", Command: []string{"systemctl", "restart", "crio.service"}})
 	}
-	return r, runRestarts(o, &r)
+	return r, r.RunRestarts(o)
 }
 
 // dropHooks takes the hook files back, unless Podman was registered with the same files.
