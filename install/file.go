@@ -122,9 +122,13 @@ func (f *File) unchanged() error {
 		return err
 	}
 	if now.Exists != f.Exists || !bytes.Equal(now.Data, f.Data) || (f.Exists && !os.SameFile(now.info, f.info)) {
-		return fmt.Errorf("%s: changed by somebody else just now; nothing was written to it, run the command again", f.Path)
+		return changedNow(f.Path)
 	}
 	return nil
+}
+
+func changedNow(path string) error {
+	return fmt.Errorf("%s: changed by somebody else just now; nothing was written to it, run the command again", path)
 }
 
 // Write replaces the file atomically. The old mode and owner stay; mode is for
@@ -137,17 +141,16 @@ func (f *File) Write(data []byte, mode fs.FileMode) error {
 	if err := makeDir(dir, mode); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(dir, "."+filepath.Base(f.Path)+".*")
+	tmp, err := newPending(f.Path)
 	if err != nil {
 		return err
 	}
-	// After the rename there is nothing left under this name.
-	defer os.Remove(tmp.Name())
+	defer tmp.discard()
 	if f.Exists {
 		mode = f.Mode
 		if f.uid >= 0 && (f.uid != os.Geteuid() || f.gid != os.Getegid()) {
 			if err := tmp.Chown(f.uid, f.gid); err != nil {
-				return errors.Join(fmt.Errorf("keep the owner of %s: %w", f.Path, err), tmp.Close())
+				return fmt.Errorf("keep the owner of %s: %w", f.Path, err)
 			}
 		}
 	}
@@ -158,16 +161,13 @@ func (f *File) Write(data []byte, mode fs.FileMode) error {
 	if err == nil {
 		err = tmp.Sync()
 	}
-	if cerr := tmp.Close(); err == nil {
-		err = cerr
-	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", f.Path, err)
 	}
 	if err := f.unchanged(); err != nil {
 		return err
 	}
-	if err := os.Rename(tmp.Name(), f.Path); err != nil {
+	if err := tmp.place(f.Exists); err != nil {
 		return err
 	}
 	if err := syncDir(dir); err != nil {

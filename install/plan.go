@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,9 +24,11 @@ type Plan struct {
 	opts       Options
 	engine     string
 	steps      []*step
+	paths      []string // all that were planned, also where there is nothing to do
 	mkdirs     []string
 	ledger     ledger
 	ledgerFile *File
+	dropped    map[string]string // notes that go when all is done
 }
 
 type step struct {
@@ -58,7 +61,7 @@ type entry struct {
 
 // NewPlan begins an install or uninstall of engine.
 func NewPlan(opts Options, engine string) (*Plan, error) {
-	p := &Plan{opts: opts, engine: engine, ledger: ledger{Files: map[string]*entry{}, Notes: map[string]string{}}}
+	p := &Plan{opts: opts, engine: engine, ledger: ledger{Files: map[string]*entry{}, Notes: map[string]string{}}, dropped: map[string]string{}}
 	f, err := Read(opts.Path(p.ledgerPath()))
 	if err != nil {
 		return nil, err
@@ -121,12 +124,18 @@ func (p *Plan) Note(key string) (string, bool) {
 func (p *Plan) SetNote(key, value string) { p.ledger.Notes[key] = value }
 
 // DropNote forgets key.
-func (p *Plan) DropNote(key string) { delete(p.ledger.Notes, key) }
+func (p *Plan) DropNote(key string) {
+	if value, ok := p.ledger.Notes[key]; ok {
+		p.dropped[key] = value
+		delete(p.ledger.Notes, key)
+	}
+}
 
 // Edit plans a change to a file that other people own too. change gets the
 // file's bytes (nil when there is none) and returns the new ones. mode is used
 // only for a file that does not exist yet.
 func (p *Plan) Edit(hostPath string, mode fs.FileMode, change func(old []byte) ([]byte, error)) error {
+	p.paths = append(p.paths, hostPath)
 	f, err := Read(p.opts.Path(hostPath))
 	if err != nil {
 		return err
@@ -165,6 +174,7 @@ func (p *Plan) Edit(hostPath string, mode fs.FileMode, change func(old []byte) (
 // Put plans a file that is wholly ours, such as a drop-in. A file of that name
 // with other content that we did not write is refused.
 func (p *Plan) Put(hostPath string, mode fs.FileMode, data []byte) error {
+	p.paths = append(p.paths, hostPath)
 	f, err := Read(p.opts.Path(hostPath))
 	if err != nil {
 		return err
@@ -210,6 +220,7 @@ func (p *Plan) Mkdir(hostPath string) error {
 // what we wrote, the original bytes return (or the file goes, if there was
 // none); otherwise inverse takes our keys out of what stands there now.
 func (p *Plan) Revert(hostPath string, inverse func(now []byte) ([]byte, error)) error {
+	p.paths = append(p.paths, hostPath)
 	f, err := Read(p.opts.Path(hostPath))
 	if err != nil {
 		return err
@@ -251,6 +262,7 @@ func (p *Plan) Revert(hostPath string, inverse func(now []byte) ([]byte, error))
 // Drop plans the removal of a file given to Put. One that was edited since is
 // kept beside, as NAME.saved, where no engine reads it.
 func (p *Plan) Drop(hostPath string) error {
+	p.paths = append(p.paths, hostPath)
 	f, err := Read(p.opts.Path(hostPath))
 	if err != nil {
 		return err
@@ -365,11 +377,17 @@ func (p *Plan) Commit() error {
 		}
 	}
 	for _, dir := range p.mkdirs {
-		p.ledger.Dirs = append(p.missingDirs(filepath.Join(dir, "x")), p.ledger.Dirs...)
+		missing := slices.DeleteFunc(p.missingDirs(filepath.Join(dir, "x")), func(dir string) bool { return slices.Contains(p.ledger.Dirs, dir) })
+		p.ledger.Dirs = append(missing, p.ledger.Dirs...)
 	}
+	// Until all is done the notes of what is there still hold, also those that go.
+	notes := p.ledger.Notes
+	p.ledger.Notes = maps.Clone(p.dropped)
+	maps.Copy(p.ledger.Notes, notes)
 	if err := p.writeLedger(); err != nil {
 		return err
 	}
+	p.ledger.Notes = notes
 	for _, dir := range p.mkdirs {
 		if err := os.MkdirAll(p.opts.Path(dir), 0o755); err != nil {
 			return err
@@ -380,11 +398,12 @@ func (p *Plan) Commit() error {
 			return errors.Join(err, p.undo(i))
 		}
 	}
+	touched := slices.Concat(p.paths, p.Registered())
 	for _, host := range gone {
 		delete(p.ledger.Files, host)
-		if err := os.Remove(p.opts.Path(p.backupPath(host))); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+	}
+	if err := p.tidy(touched); err != nil {
+		return err
 	}
 	if len(p.ledger.Files) == 0 {
 		dirs = append(dirs, p.ledger.Dirs...)
@@ -395,6 +414,31 @@ func (p *Plan) Commit() error {
 		_ = os.Remove(p.opts.Path(dir)) // only when nothing else is in it
 	}
 	return p.writeLedger()
+}
+
+// tidy removes the backups of files that are not in the ledger (any more), and what
+// an earlier run left beside the touched ones because it was cut off.
+func (p *Plan) tidy(touched []string) error {
+	var errs []error
+	for _, host := range touched {
+		errs = append(errs, sweep(p.opts.Path(host)))
+	}
+	dir := p.opts.Path(p.opts.StateDir())
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		errs = append(errs, err)
+	}
+	for _, entry := range entries {
+		name := entry.Name()
+		backup := strings.HasPrefix(name, p.engine+".") && strings.HasSuffix(name, ".orig")
+		for host := range p.ledger.Files {
+			backup = backup && name != filepath.Base(p.backupPath(host))
+		}
+		if backup || strings.HasPrefix(name, "."+p.engine+".") {
+			errs = append(errs, os.Remove(filepath.Join(dir, name)))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func (s *step) carryOut() error {
@@ -439,17 +483,13 @@ func (p *Plan) missingDirs(hostPath string) []string {
 
 func (p *Plan) writeLedger() error {
 	if len(p.ledger.Files) == 0 {
-		if !p.ledgerFile.Exists {
-			return nil
-		}
 		if err := p.ledgerFile.Remove(); err != nil {
 			return err
 		}
 		// Only when nothing else is in them.
 		dir := p.opts.Path(p.opts.StateDir())
-		if os.Remove(dir) == nil {
-			_ = os.Remove(filepath.Dir(dir))
-		}
+		_ = os.Remove(dir)
+		_ = os.Remove(filepath.Dir(dir))
 		return nil
 	}
 	data, err := json.MarshalIndent(p.ledger, "", "  ")

@@ -20,9 +20,6 @@ import (
 const changing = "openat,write,pwrite64,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,link,linkat,symlinkat," +
 	"fchmod,fchmodat,fchown,fchownat,ftruncate,fsync,fdatasync,mount,move_mount,open_tree,mount_setattr,umount2,setns,clone,execve"
 
-// maxPoints bounds the search for the last crash point.
-const maxPoints = 400
-
 const planted = "made-up-planted-value"
 
 // tracer is the command line that kills its command at the nth changing system call of one of its threads.
@@ -195,13 +192,4 @@ func readCode(t *testing.T, path string) int {
 		t.Fatal(err)
 	}
 	return code
-}
-
-// enough: a test that finds no crash point proves nothing.
-func enough(t *testing.T, points int) {
-	t.Helper()
-	t.Logf("%d crash points", points)
-	if points < 5 {
-		t.Errorf("only %d crash points were found", points)
-	}
 }
