@@ -1,7 +1,7 @@
 // step N LOG COMMAND [ARG…] executes the command and kills, with SIGKILL and before it happens, the process in it that makes
 // the Nth system call that changes something outside of a process; they are counted over all threads and children together, which
 // is what strace(1) cannot do (its inject counts for each thread alone, and a Go program changes threads as it likes). Every one is
-// a line of LOG: number, process, name; the one that was killed has " killed" behind it.
+// a line of LOG: number, "command" or "child", name; the one that was killed has " killed" behind it.
 //
 // The command is the caller's own child, and what it leaves running (the hook's lifter) is still watched when it has ended.
 #define _GNU_SOURCE
@@ -79,7 +79,7 @@ static void watch(pid_t child, int n, FILE *log, int ready)
 			if (begun && ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof info, &info) > 0 && info.op == PTRACE_SYSCALL_INFO_ENTRY && (name = changes(&info))) {
 				pid_t process = leader(pid);
 				int here = ++count == n;
-				fprintf(log, "%d %d %s%s\n", count, process, name, here ? " killed" : "");
+				fprintf(log, "%d %s %s%s\n", count, process == child ? "command" : "child", name, here ? " killed" : "");
 				fflush(log);
 				if (here && kill(process, SIGKILL))
 					die("kill");
