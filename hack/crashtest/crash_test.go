@@ -141,19 +141,18 @@ func TestWrapper(t *testing.T) {
 
 // TestHook steps through createRuntime and what it leaves behind (the lifter) inside a real `RUNTIME run`.
 func TestHook(t *testing.T) {
+	t.Parallel() // a killed lifter costs the shim's whole time limit
 	rig.Bin(t, "envscrub-shim")
 	hook := rig.Bin(t, "envscrub-hook")
-	policy := filepath.Join(rig.TempDir(t), "policy.toml")
-	rig.Write(t, policy, "[harden]\nshim_timeout = \"5s\"\n", 0o644)
 	for _, r := range rig.Runtimes(t) {
 		t.Run(r.Name, func(t *testing.T) {
-			t.Parallel() // a killed lifter costs the shim's whole time limit
+			t.Parallel()
 			step := newStepper(t)
 			state := filepath.Join(rig.TempDir(t), "state")
 			b := bundle(t, nil)
 			points, lifter := 0, 0
 			for n := 1; n < maxPoints; n++ {
-				argv := step.argv(n, hook, "createRuntime", "--state-dir", state, "--policy", policy)
+				argv := step.argv(n, hook, "createRuntime", "--state-dir", state)
 				b.Spec.Hooks = &specs.Hooks{CreateRuntime: []specs.Hook{{Path: argv[0], Args: argv, Env: []string{"PATH=" + os.Getenv("PATH")}}}}
 				b.Write(t)
 				old, err := os.ReadFile(b.Config())

@@ -17,6 +17,7 @@ const records = "/var/lib/envscrub"
 // After each kill every file is whole, the old one or the new one, and so is whatever stays beside it; the command, run again,
 // completes; and an uninstall, at once or after that, gives back what was there, byte for byte, and leaves no backup.
 func TestInstall(t *testing.T) {
+	t.Parallel()
 	const proxy = `"http-proxy": "http://user:` + planted + `@proxy:3128"`
 	containerd := func(version, plugin string) string {
 		return "# kept\nversion = " + version + "\n[plugins.\"" + plugin + "\".containerd]\n  default_runtime_name = \"runc\"\n" +
