@@ -1,6 +1,7 @@
 package crashtest
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,6 +11,15 @@ import (
 
 	"github.com/envscrub/envscrub/hack/rig"
 )
+
+// TestMain: most of the time here is a shim's waiting for a lifter that is dead, and costs no processor.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 // A stepper kills a command at one of its system calls (testdata/step.c).
 type stepper struct {
