@@ -18,78 +18,23 @@ import (
 
 	"github.com/containerd/nri/pkg/adaptation"
 	"github.com/containerd/nri/pkg/api"
-	"github.com/containerd/nri/pkg/runtime-tools/generate"
 	"github.com/containerd/nri/pkg/stub"
 	validator "github.com/containerd/nri/plugins/default-validator/builtin"
 	"github.com/opencontainers/runtime-spec/specs-go"
 	"github.com/sirupsen/logrus"
 
 	"github.com/envscrub/envscrub/hack/rig"
+	"github.com/envscrub/envscrub/hack/rig/nririg"
 	"github.com/envscrub/envscrub/harden/order"
 	"github.com/envscrub/envscrub/hook/record"
 )
 
 // engine is NRI's own runtime side, as containerd and CRI-O embed it, on a real socket.
-type engine struct {
-	*adaptation.Adaptation
-	socket string
-	count  *plugins
-}
-
-// plugins counts the plugins that the engine has taken into its list.
-type plugins struct {
-	mu sync.Mutex
-	n  int
-}
-
-func (p *plugins) RecordPluginInvocation(string, string, error)      {}
-func (p *plugins) RecordPluginLatency(string, string, time.Duration) {}
-func (p *plugins) RecordPluginAdjustments(string, string, *adaptation.ContainerAdjustment, int, int) {
-}
-
-func (p *plugins) UpdatePluginCount(n int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.n = n
-}
-
-func (p *plugins) now() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.n
-}
+type engine struct{ *nririg.Engine }
 
 func newEngine(t *testing.T, socket string, options ...adaptation.Option) *engine {
 	t.Helper()
-	sync := func(ctx context.Context, cb adaptation.SyncCB) error {
-		_, err := cb(ctx, nil, nil)
-		return err
-	}
-	update := func(context.Context, []*adaptation.ContainerUpdate) ([]*adaptation.ContainerUpdate, error) {
-		return nil, nil
-	}
-	dir := t.TempDir()
-	if socket == "" {
-		socket = filepath.Join(dir, "nri.sock")
-	}
-	count := &plugins{}
-	options = append([]adaptation.Option{
-		adaptation.WithMetrics(count),
-		adaptation.WithSocketPath(socket),
-		adaptation.WithPluginPath(filepath.Join(dir, "plugins")), adaptation.WithPluginConfigPath(filepath.Join(dir, "conf")),
-	}, options...)
-	if err := os.Mkdir(filepath.Join(dir, "plugins"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	a, err := adaptation.New("containerd", "v2.3.4", sync, update, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(a.Stop)
-	return &engine{a, socket, count}
+	return &engine{nririg.New(t, socket, options...)}
 }
 
 // buffer is a log that may be read while it is written.
@@ -125,17 +70,17 @@ func connect(t *testing.T, e *engine, policy string, change func(*Plugin)) (*Plu
 	if change != nil {
 		change(p)
 	}
-	ready, before := filepath.Join(dir, "ready"), e.count.now()
+	ready, before := filepath.Join(dir, "ready"), e.Plugins()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- p.Run(ctx, Options{Socket: e.socket, Index: "50", Ready: ready}) }()
+	go func() { ended <- p.Run(ctx, Options{Socket: e.Socket, Index: "50", Ready: ready}) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
 			t.Errorf("plugin: %v", err)
 		}
 	})
-	rig.Eventually(t, "the plugin", func() bool { _, err := os.Stat(ready); return err == nil && e.count.now() > before })
+	rig.Eventually(t, "the plugin", func() bool { _, err := os.Stat(ready); return err == nil && e.Plugins() > before })
 	return p, log
 }
 
@@ -152,16 +97,16 @@ func (o *other) CreateContainer(_ context.Context, _ *api.PodSandbox, c *api.Con
 
 func (e *engine) plug(t *testing.T, index, name string, adjust func(*api.Container, *api.ContainerAdjustment)) {
 	t.Helper()
-	s, err := stub.New(&other{adjust}, stub.WithPluginName(name), stub.WithPluginIdx(index), stub.WithSocketPath(e.socket), stub.WithOnClose(func() {}))
+	s, err := stub.New(&other{adjust}, stub.WithPluginName(name), stub.WithPluginIdx(index), stub.WithSocketPath(e.Socket), stub.WithOnClose(func() {}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := e.count.now()
+	before := e.Plugins()
 	if err := s.Start(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Stop)
-	rig.Eventually(t, name, func() bool { return e.count.now() > before })
+	rig.Eventually(t, name, func() bool { return e.Plugins() > before })
 }
 
 const secret = "sk-made-up-0123456789abcdef"
@@ -186,35 +131,6 @@ func agent() (*api.PodSandbox, *api.Container) {
 
 const forAgents = "[nri]\nnamespaces = [\"agent*\"]\nselector = { app = \"agent\" }\n"
 
-// specGenerator is what NRI's own code, which applies adjustments in the engines,
-// asks of the generator below it, as far as our adjustments go.
-type specGenerator struct {
-	generate.UnderlyingGenerator // nil: whatever else is called is a fault
-	spec                         *specs.Spec
-}
-
-func (g *specGenerator) Spec() *specs.Spec            { return g.spec }
-func (g *specGenerator) ClearProcessEnv()             { g.spec.Process.Env = nil }
-func (g *specGenerator) SetProcessArgs(args []string) { g.spec.Process.Args = args }
-func (g *specGenerator) Mounts() []specs.Mount        { return g.spec.Mounts }
-func (g *specGenerator) ClearMounts()                 { g.spec.Mounts = nil }
-func (g *specGenerator) AddMount(m specs.Mount)       { g.spec.Mounts = append(g.spec.Mounts, m) }
-
-func (g *specGenerator) RemoveMount(dest string) {
-	g.spec.Mounts = slices.DeleteFunc(g.spec.Mounts, func(m specs.Mount) bool { return m.Destination == dest })
-}
-
-// AddProcessEnv replaces the first entry of that name, as the real one does.
-func (g *specGenerator) AddProcessEnv(name, value string) {
-	for i, e := range g.spec.Process.Env {
-		if strings.HasPrefix(e, name+"=") {
-			g.spec.Process.Env[i] = name + "=" + value
-			return
-		}
-	}
-	g.spec.Process.Env = append(g.spec.Process.Env, name+"="+value)
-}
-
 // create sends the request and applies the answer as engines do.
 func (e *engine) create(t *testing.T, pod *api.PodSandbox, c *api.Container) (*specs.Spec, error) {
 	t.Helper()
@@ -222,12 +138,8 @@ func (e *engine) create(t *testing.T, pod *api.PodSandbox, c *api.Container) (*s
 	for _, m := range c.Mounts {
 		spec.Mounts = append(spec.Mounts, specs.Mount{Destination: m.Destination, Type: m.Type, Source: m.Source, Options: m.Options})
 	}
-	r, err := e.CreateContainer(t.Context(), &api.CreateContainerRequest{Pod: pod, Container: c})
-	if err != nil {
+	if err := e.Adjust(t.Context(), pod, c, spec); err != nil {
 		return nil, err
-	}
-	if err := generate.SpecGenerator(&specGenerator{spec: spec}).Adjust(r.Adjust); err != nil {
-		t.Fatal(err)
 	}
 	return spec, nil
 }
@@ -522,7 +434,7 @@ func TestFailurePolicy(t *testing.T) {
 	p.Log.SetOutput(io.Discard)
 	release := make(chan struct{})
 	defer close(release)
-	s, err := stub.New(hang{p, release}, stub.WithPluginName(Name), stub.WithPluginIdx("90"), stub.WithSocketPath(e.socket),
+	s, err := stub.New(hang{p, release}, stub.WithPluginName(Name), stub.WithPluginIdx("90"), stub.WithSocketPath(e.Socket),
 		stub.WithOnClose(func() {}), stub.WithFailurePolicy(&api.FailurePolicy{FailRequest: true, KeepConnected: true}))
 	if err != nil {
 		t.Fatal(err)
@@ -531,7 +443,7 @@ func TestFailurePolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Stop()
-	rig.Eventually(t, "the plugin", func() bool { return e.count.now() == 1 })
+	rig.Eventually(t, "the plugin", func() bool { return e.Plugins() == 1 })
 	for range 2 {
 		pod, c := agent()
 		if _, err := e.create(t, pod, c); err == nil {
@@ -736,7 +648,7 @@ func TestReconnects(t *testing.T) {
 	rig.Eventually(t, "the loss", func() bool { return !isReady() })
 
 	again := newEngine(t, socket)
-	rig.Eventually(t, "the reconnection", func() bool { return again.count.now() == 1 })
+	rig.Eventually(t, "the reconnection", func() bool { return again.Plugins() == 1 })
 	pod, c := agent()
 	spec, err := again.create(t, pod, c)
 	if err != nil || spec.Process.Args[0] != "/dev/envscrub-shim" {
