@@ -23,7 +23,9 @@ func BenchmarkBytes(b *testing.B) {
 		{1000, 20, 60, 0},
 		{100, 8, 8, 0},
 		{10, 20, 60, redact.AllForms},
+		{1, 20, 60, redact.AllForms},
 		{100, 20, 60, redact.AllForms},
+		{1000, 20, 60, redact.AllForms},
 	} {
 		r := redact.New(redacttest.Secrets(1, bench.n, bench.shortest, bench.longest), bench.forms)
 		b.Run(fmt.Sprintf("secrets=%d/bytes=%d-%d/forms=%t", bench.n, bench.shortest, bench.longest, bench.forms != 0), func(b *testing.B) {

@@ -28,7 +28,8 @@
 //   - Base64 of a longer text can leave one character on either side of the
 //     placeholder that shares up to four bits with the value.
 //   - Wrapped base64 and hexadecimal (xxd -p) are known by whole lines at the usual widths only
-//     where the value begins the text; of its last line fewer than eight characters can stay.
+//     where the value begins the text; a last line of fewer than eight characters only right behind
+//     the one before it.
 //   - A stream that ends in the middle of a value: what came of it is no value.
 //   - The time limit can let through the first three bytes of a value, no more.
 //   - Colour codes of more than 4 KiB inside one value of a stream, and whatever else than

@@ -50,13 +50,21 @@ func encode64(v string, before int, alphabet string) string {
 	return string(e)
 }
 
-// columns adds the lines of an encoded text that is wrapped.
+// columns adds the lines of an encoded text that is wrapped. A last line that is too short to
+// be looked for is, together with the end of the one before it.
 func (c *collector) columns(e string, width int) {
 	if len(e) <= width {
 		return
 	}
+	before := ""
 	for ; len(e) > width; e = e[width:] {
-		c.add(e[:width])
+		before = e[:width]
+		c.add(before)
+	}
+	if len(e) < MinLength {
+		before = before[width-MinLength:]
+		c.add(before + "\n" + e)
+		c.add(before + "\r\n" + e)
 	}
 	c.add(e)
 }

@@ -98,6 +98,63 @@ func TestBase64Alignments(t *testing.T) {
 	}
 }
 
+// Whatever the length of a value, nothing of it is left of its wrapped encodings.
+func TestWrapped(t *testing.T) {
+	wrap := func(s string, width int, end string) string {
+		var lines []string
+		for ; len(s) > width; s = s[width:] {
+			lines = append(lines, s[:width])
+		}
+		return strings.Join(append(lines, s), end) + end
+	}
+	for n := MinLength; n < 200; n++ {
+		value := strings.Repeat("Made-up/Value~17?", 12)[:n]
+		r := New(secrets(value), AllForms)
+		for _, end := range []string{"\n", "\r\n"} {
+			for _, text := range []string{
+				wrap(base64.StdEncoding.EncodeToString([]byte(value)), 64, end),
+				wrap(base64.StdEncoding.EncodeToString([]byte(value)), 76, end),
+				wrap(base64.URLEncoding.EncodeToString([]byte(value)), 76, end),
+				wrap(hex.EncodeToString([]byte(value)), 60, end),
+			} {
+				left := strings.ReplaceAll(r.String(text), Placeholder, "")
+				if strings.Trim(left, end) != "" {
+					t.Fatalf("%d bytes: of %q is left %q", n, text, left)
+				}
+			}
+		}
+	}
+}
+
+// However many shapes are looked for and however the text is cut, the result is the
+// definition's.
+func TestFormsEverySplit(t *testing.T) {
+	for _, v := range awkward {
+		r := New(secrets(v), AllForms)
+		var all []string
+		for _, p := range r.set.sorted {
+			all = append(all, string(p))
+		}
+		for n, p := range all {
+			text := "ab" + p[len(p)/2:] + p + "\x1b[1m" + p[:len(p)/2]
+			want := naive(all, text)
+			if got := r.String(text); got != want {
+				t.Fatalf("%q: %q, want %q", text, got, want)
+			}
+			for i := 0; i <= len(text); i++ {
+				if got := streamed(t, r, text, i); got != want {
+					t.Fatalf("%q cut at %d: %q, want %q", text, i, got, want)
+				}
+				for j := 0; i+j <= len(text) && n%10 == 0; j += 1 + len(text)/50 {
+					if got := streamed(t, r, text, i, j); got != want {
+						t.Fatalf("%q cut at %d and %d: %q, want %q", text, i, i+j, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
 // What the tools on a real system write.
 func TestFormsOfRealTools(t *testing.T) {
 	value := strings.Repeat(`it's $HOME; a "long" one\ `, 5) + "end"
@@ -206,6 +263,17 @@ func FuzzForms(f *testing.F) {
 		}
 		if got := r.String("(" + v + ")"); got != "(["+"REDACTED])" {
 			t.Fatalf("%q became %q", v, got)
+		}
+		var all []string
+		text := ""
+		for i, p := range r.set.sorted {
+			all = append(all, string(p))
+			if cut := i * 7 % len(p); i%5 == 0 && len(text) < 2000 {
+				text += string(p[cut:]) + string(p) + string(p[:cut])
+			}
+		}
+		if want, got := naive(all, text), r.String(text); got != want {
+			t.Fatalf("%q became %q, want %q", text, got, want)
 		}
 	})
 }

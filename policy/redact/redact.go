@@ -1,5 +1,7 @@
 package redact
 
+import "bytes"
+
 // Placeholder stands where a value stood. It is the same for every value, so it
 // tells neither the value's length nor which of several it was, and it needs no
 // escaping inside a JSON string.
@@ -38,7 +40,7 @@ func New(values []Secret, forms Forms) *Redactor {
 		}
 	}
 	for _, p := range c.patterns {
-		r.codes = r.codes && indexByte(p, escape) < 0
+		r.codes = r.codes && bytes.IndexByte(p, escape) < 0
 	}
 	r.set = newSet(c.patterns)
 	return r

@@ -7,24 +7,41 @@ import (
 	"testing"
 )
 
-// Long texts are searched at two places at once; nothing is missed or found out of
-// order where those meet.
-func TestLongTexts(t *testing.T) {
-	values := []string{made, "password", "another-made-up-secret-value"}
-	r := New(secrets(values...), 0)
-	blank := bytes.Repeat([]byte("nothing here. "), 5*lane/14)
-	for _, v := range values {
-		for edge := 0; edge <= 4*lane; edge += lane {
-			for at := max(0, edge-2*len(made)); at < edge+2*len(made); at++ {
-				text := bytes.Clone(blank)
-				copy(text[at:], v)
-				start, end := r.set.find(text, 0)
-				if start != at || end != at+len(v) {
-					t.Fatalf("%s at %d: found at %d to %d", v, at, start, end)
+// Whatever the length of the shortest value, and so the places in a text that are looked at, none is
+// missed: at each place, at the text's end and at its beginning.
+func TestEveryPlace(t *testing.T) {
+	const letters = "made-up/Secret_0123456789.abcdefghijklmnopqrstuvwxyz-and-more"
+	blank := bytes.Repeat([]byte("nothing here. "), 10)
+	for shortest := MinLength; shortest <= 32; shortest++ {
+		for longer := range 20 {
+			values := []string{letters[:shortest], letters[7 : 7+shortest+longer]}
+			r := New(secrets(values...), 0)
+			for _, v := range values {
+				for at := 0; at+len(v) <= len(blank); at++ {
+					text := bytes.Clone(blank)
+					copy(text[at:], v)
+					for _, end := range []int{len(text), at + len(v)} {
+						if start, e := r.set.find(text[:end], 0); start != at || e != at+len(v) {
+							t.Fatalf("%s, beside one of %d bytes, at %d: found at %d to %d", v, shortest, at, start, e)
+						}
+						if start, _ := r.set.find(text[:end], at+1); start >= 0 {
+							t.Fatalf("%s at %d: found from behind it at %d", v, at, start)
+						}
+						if start, _ := r.set.find(text[:at+len(v)-1], 0); start >= 0 {
+							t.Fatalf("%s at %d, without its last letter: found at %d", v, at, start)
+						}
+					}
 				}
 			}
 		}
 	}
+}
+
+// Nothing is missed or found out of order in long texts.
+func TestLongTexts(t *testing.T) {
+	values := []string{made, "password", "another-made-up-secret-value"}
+	r := New(secrets(values...), 0)
+	blank := bytes.Repeat([]byte("nothing here. "), 1500)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var pairs []string
 	for _, v := range values {
@@ -39,10 +56,10 @@ func TestLongTexts(t *testing.T) {
 			}
 		}
 		if got := r.String(string(text)); got != want.Replace(string(text)) {
-			t.Fatalf("another result for %q", text)
+			t.Fatalf("another result for a text of %d bytes", len(text))
 		}
 		if got := streamed(t, r, string(text), rnd.IntN(len(text)+1), rnd.IntN(len(text)+1)); got != want.Replace(string(text)) {
-			t.Fatalf("another result as a stream for %q", text)
+			t.Fatalf("another result as a stream for a text of %d bytes", len(text))
 		}
 	}
 }
