@@ -41,8 +41,12 @@ func (d *capData) drop(c int) {
 	d[w].inheritable &^= bit
 }
 
-func ownCaps() (d capData, errno syscall.Errno) {
-	h := capHeader{version: capVersion3}
+func ownCaps() (d capData, errno syscall.Errno) { return capsOf(0) }
+
+// capsOf reads the sets of any process; its /proc files, which say the same,
+// may be closed to the guard.
+func capsOf(pid int) (d capData, errno syscall.Errno) {
+	h := capHeader{version: capVersion3, pid: int32(pid)}
 	_, _, errno = syscall.RawSyscall(syscall.SYS_CAPGET, uintptr(unsafe.Pointer(&h)), uintptr(unsafe.Pointer(&d[0])), 0)
 	return d, errno
 }
@@ -54,8 +58,9 @@ func bounded(c int) bool {
 
 // capPlan is what the agent loses before it starts.
 type capPlan struct {
-	bound  [3]uintptr // to drop from the bounding set
+	bound  [4]uintptr // to drop from the bounding set
 	nbound int
+	lower  uintptr // to drop from the ambient set, 0 for none
 	change bool
 	header capHeader
 	data   capData
@@ -65,17 +70,20 @@ type capPlan struct {
 
 // planCaps finds out what to take from the agent. void names what it keeps
 // although it voids the protection.
-func planCaps(o *order.Order, uid int) (p capPlan, void []string) {
+//
+// It drops the order's capability from the guard's own bounding set, so that
+// whoever loses it does not get it back, and returns it: 0 where there is none.
+func planCaps(o *order.Order, uid int) (p capPlan, capability int, void []string) {
 	p.header.version = capVersion3
 	d, errno := ownCaps()
 	if errno != 0 {
 		// A seccomp profile that forbids even this. The bounding set alone
 		// can say no more than that they may be there.
-		return p, nil
+		return p, 0, nil
 	}
 	p.data, p.tracer = d, d.effective(capSysPtrace)
 	if o.Dumpable == order.Off {
-		return p, nil
+		return p, 0, nil
 	}
 	for _, c := range [...]struct {
 		number int
@@ -103,7 +111,47 @@ func planCaps(o *order.Order, uid int) (p capPlan, void []string) {
 		p.data.drop(c.number)
 		p.change = true
 	}
-	return p, void
+	return p, p.distinguish(o, uid), void
+}
+
+// distinguish prepares the capability that the agent has and its tools do not,
+// and takes away what the door lent for that. Where a security module does not
+// let it, the agent goes without.
+func (p *capPlan) distinguish(o *order.Order, uid int) (capability int) {
+	if o.Capability == 0 {
+		return 0
+	}
+	p.change = true
+	if p.data.has(o.Capability) {
+		if _, errno := prctl(prCapbsetDrop, uintptr(o.Capability), 0); errno == 0 {
+			capability = o.Capability
+		} else {
+			p.data.drop(o.Capability)
+		}
+	}
+	// What a program has after its exec: root what is in the bounding or the
+	// inheritable set, everybody else the ambient set (capabilities(7)).
+	own := !o.HasLent(order.Ambient)
+	if uid == 0 {
+		own = !o.HasLent(order.Bounding) || !o.HasLent(order.Inheritable)
+	}
+	w, bit := capSetpcap/32, uint32(1)<<(capSetpcap%32)
+	if !own {
+		p.data[w].effective &^= bit
+		p.data[w].permitted &^= bit
+	}
+	if o.HasLent(order.Inheritable) {
+		p.data[w].inheritable &^= bit
+	}
+	if o.HasLent(order.Ambient) {
+		p.lower = capSetpcap
+	}
+	if o.HasLent(order.Bounding) {
+		// The last: it takes the right to drop others.
+		p.bound[p.nbound] = capSetpcap
+		p.nbound++
+	}
+	return capability
 }
 
 // checkVoid refuses or warns where the agent keeps what voids the protection.

@@ -23,7 +23,7 @@ func guard(j *job) (int, *failure) {
 	if err != nil {
 		return 0, refuse("spawn: ", err.Error())
 	}
-	caps, void := planCaps(o, syscall.Geteuid())
+	caps, capability, void := planCaps(o, syscall.Geteuid())
 	if fail := checkVoid(o, void); fail != nil {
 		return 0, fail
 	}
@@ -65,6 +65,7 @@ func guard(j *job) (int, *failure) {
 		harden:   o.Dumpable != order.Off,
 		children: filter.Takes() || filter.Trusting(),
 		setid:    caps.tracer || o.NoNewPrivileges,
+		mark:     capability,
 		uid:      syscall.Geteuid(),
 		session:  how,
 	}

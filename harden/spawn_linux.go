@@ -1,7 +1,6 @@
 package harden
 
 import (
-	"bytes"
 	"errors"
 	"strings"
 	"syscall"
@@ -17,8 +16,6 @@ const (
 	usualStack = 64 << 10 // kept for every child
 	roomBelow  = 96 << 10
 	maxStack   = 8 << 20 // the kernel's own limit for arguments and environment is 6 MiB
-
-	atSysinfoEhdr = 33
 )
 
 type iovec struct {
@@ -32,35 +29,40 @@ var errGone = errors.New("gone")
 // spawned is a child's exec: its environment is filtered, and it is let go. A
 // command that is trusted stays, as agent.
 func (t *tracer) spawned(pid int) *failure {
-	again, trusted, err := t.filterChild(pid)
+	s := step{pid: pid}
+	trusted, err := t.filterChild(&s)
 	switch {
-	case errors.Is(err, errGone):
 	case err != nil:
-		// It must not run with what it holds.
-		syscall.Kill(pid, syscall.SIGKILL)
-		say("a child of the agent (process " + itoa(pid) + ") was killed, its environment cannot be filtered: " + err.Error())
-		ptrace(ptraceDetach, pid, 0, 0)
+		t.kill(pid, "its environment cannot be filtered", err)
 	case trusted:
 		t.programs = append(t.programs, program{pid: pid})
 		t.identify(&t.programs[len(t.programs)-1])
 		return t.protect(pid)
-	case again.call != 0 || again.letGo:
-		again.pid = pid
-		t.steps = append(t.steps, again)
-		t.resume(pid, 0)
 	default:
-		ptrace(ptraceDetach, pid, 0, 0)
+		t.leave(&s)
 	}
 	return nil
 }
 
-func (t *tracer) filterChild(pid int) (again step, trusted bool, err error) {
-	if !t.filter.Takes() && !t.filter.Trusting() {
-		return again, false, nil
+// kill ends a child that must not run with what it holds.
+func (t *tracer) kill(pid int, why string, err error) {
+	if errors.Is(err, errGone) {
+		return
 	}
-	var regs registers
+	syscall.Kill(pid, syscall.SIGKILL)
+	say("a child of the agent (process " + itoa(pid) + ") was killed, " + why + ": " + err.Error())
+	ptrace(ptraceDetach, pid, 0, 0)
+}
+
+// filterChild filters the environment of the child and finds out what else is to
+// be done before it is let go.
+func (t *tracer) filterChild(s *step) (trusted bool, err error) {
+	if !t.filter.Takes() && !t.filter.Trusting() {
+		return false, nil
+	}
+	pid, regs := s.pid, &s.entry
 	if errno := regs.get(pid); errno != 0 {
-		return again, false, gone(errno)
+		return false, gone(errno)
 	}
 	word := 8
 	if regs.Compat() {
@@ -71,13 +73,13 @@ func (t *tracer) filterChild(pid int) (again step, trusted bool, err error) {
 		defer release()
 	}
 	if err != nil {
-		return again, false, err
+		return false, err
 	}
 	var grants spawn.Grants
 	if t.filter.ByCommand() {
 		var trusted bool
 		if grants, trusted = t.granted(pid); trusted {
-			return again, true, nil
+			return true, nil
 		}
 	} else {
 		grants = t.filter.For(nil)
@@ -95,23 +97,21 @@ func (t *tracer) filterChild(pid int) (again step, trusted bool, err error) {
 		return true
 	}, t.changed[:0])
 	if err != nil {
-		return again, false, err
+		return false, err
 	}
 	if err := t.writeStack(pid, regs.SP()); err != nil {
-		return again, false, err
+		return false, err
 	}
 	if len(more) > 0 {
-		if err := t.addEntries(pid, &regs, more); err != nil {
-			return again, false, err
+		if err := t.addEntries(pid, regs, more); err != nil {
+			return false, err
 		}
 	}
 	if !t.setid && isSetid(pid) {
-		again = t.planAgain(pid, &regs)
+		s.again = t.planAgain(s)
 	}
-	if again.call == 0 && grants.Any() && t.harden {
-		again.letGo = true // its phase is the first: the exec call's end
-	}
-	return again, false, nil
+	s.close = !s.again && grants.Any() && t.harden
+	return false, nil
 }
 
 // granted finds out what the rules say of a child's command.
@@ -409,41 +409,6 @@ func isSetid(pid int) bool {
 	return err == nil && n > 0
 }
 
-// planAgain prepares the way for a set-user-id program. The kernel takes its
-// privileges away where the tracer has none itself. So once the environment
-// is filtered, the child is let go with its registers at a system call
-// instruction, set to execute the same file with the same arguments: nobody
-// traces that exec. A zero step means that there is no way, and the program
-// runs without its privileges.
-func (t *tracer) planAgain(pid int, regs *registers) (again step) {
-	name, ok := t.stack.Aux(atExecfn)
-	if !ok {
-		return again
-	}
-	path, ok := t.stack.Text(name)
-	if !ok || path == "" || !sameFile(pid, path) {
-		return again
-	}
-	vdso, ok := t.stack.Aux(atSysinfoEhdr)
-	if !ok {
-		return again
-	}
-	code := make([]byte, 2*pageSize)
-	n, err := t.readMemory(pid, vdso, code)
-	if err != nil {
-		return again
-	}
-	at := bytes.Index(code[:n], regs.CallInstruction())
-	if at < 0 {
-		return again
-	}
-	again.phase = execAgain
-	again.call = vdso + uint64(at)
-	argv, envp := t.stack.Lists(regs.SP())
-	again.again = [3]uint64{name, argv, envp}
-	return again
-}
-
 func sameFile(pid int, name string) bool {
 	path := procPath(pid, "root") + name
 	if name[0] != '/' {
@@ -452,17 +417,4 @@ func sameFile(pid int, name string) bool {
 	var named, ran syscall.Stat_t
 	return syscall.Stat(path, &named) == nil && syscall.Stat(procPath(pid, "exe"), &ran) == nil &&
 		named.Dev == ran.Dev && named.Ino == ran.Ino
-}
-
-// executeAgain lets a set-user-id program's process go, into an exec of its
-// own.
-func (t *tracer) executeAgain(pid int, s *step) *failure {
-	var regs registers
-	if regs.get(pid) == 0 {
-		regs.Execve(s.call, s.again[0], s.again[1], s.again[2])
-		regs.set(pid, false)
-	}
-	t.drop(pid)
-	ptrace(ptraceDetach, pid, 0, 0)
-	return nil
 }

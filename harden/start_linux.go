@@ -198,7 +198,12 @@ func dropCaps(p *capPlan) syscall.Errno {
 			return errno
 		}
 	}
-	// The ambient set follows the permitted and inheritable ones.
+	if p.lower != 0 {
+		if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, prCapAmbient, prCapAmbientLower, p.lower, 0, 0, 0); errno != 0 {
+			return errno
+		}
+	}
+	// What is left of the ambient set follows the permitted and inheritable ones.
 	_, _, errno := syscall.RawSyscall(syscall.SYS_CAPSET, uintptr(unsafe.Pointer(&p.header)), uintptr(unsafe.Pointer(&p.data[0])), 0)
 	return errno
 }

@@ -19,6 +19,8 @@ const (
 	ptraceGeteventmsg = 0x4201
 	ptraceGetsiginfo  = 0x4202
 	ptraceListen      = 0x4208
+	ptraceGetsigmask  = 0x420a
+	ptraceSetsigmask  = 0x420b
 
 	eventFork  = 1
 	eventVfork = 2
@@ -36,14 +38,15 @@ func ptrace(request, pid int, address, data uintptr) syscall.Errno {
 
 // phase is how far a program is on its way behind an exec: it stops at the end
 // of that call, at the first call of its own, which becomes something else,
-// and at that one's end.
+// and at that one's end. A child may have to give up a capability before all
+// that (leave_linux.go).
 type phase int
 
 const (
 	execEnds phase = iota // next stop: the exec call's end
 	firstCall
 	injected
-	execAgain // next stop: the exec call's end, where it is made once more, untraced
+	givesUp // next stop: behind the code that stands in for the program's first
 )
 
 // step is a thread in one of the phases.
@@ -51,9 +54,7 @@ type step struct {
 	pid   int
 	phase phase
 	entry registers
-	again [3]uint64 // path, argv, envp of execAgain
-	call  uint64    // and the instruction
-	letGo bool      // once it is closed: a child that a rule grants something
+	leaving
 }
 
 // program is a process that is the agent: its main one, or a trusted command.
@@ -70,6 +71,7 @@ type tracer struct {
 	harden   bool // programs are made not dumpable
 	children bool // children stop at fork and exec
 	setid    bool // a child's set-user-id exec keeps its privileges as it is
+	mark     int  // the capability that the agent has and its tools do not, 0 for none
 	slow     bool // process_vm_readv is not to be had
 	uid      int
 	session  session
@@ -191,8 +193,10 @@ func (t *tracer) drop(pid int) {
 // is no error: its end is reported by wait.
 func (t *tracer) resume(pid int, sig uintptr) {
 	request := ptraceCont
-	if len(t.steps) > 0 && t.step(pid) != nil {
-		request = ptraceSyscall
+	if len(t.steps) > 0 {
+		if s := t.step(pid); s != nil && s.phase != givesUp {
+			request = ptraceSyscall
+		}
 	}
 	ptrace(request, pid, 0, sig)
 }
@@ -203,6 +207,11 @@ func (t *tracer) stopped(pid int, ws syscall.WaitStatus) *failure {
 	case 0:
 		if sig == syscallStop {
 			return t.atCall(pid)
+		}
+		if sig == syscall.SIGTRAP && len(t.steps) > 0 {
+			if s := t.step(pid); s != nil && s.phase == givesUp && t.gaveUp(s) {
+				return nil
+			}
 		}
 		t.resume(pid, uintptr(t.deliver(pid, sig)))
 	case eventExec:
@@ -319,7 +328,7 @@ func (t *tracer) atCall(pid int) *failure {
 		if errno := regs.set(pid, false); errno != 0 {
 			return t.lost(pid, "write its registers", errno)
 		}
-		letGo := s.letGo
+		letGo := s.close
 		t.drop(pid)
 		fail := t.verify(pid, result)
 		if letGo {
@@ -333,8 +342,6 @@ func (t *tracer) atCall(pid int) *failure {
 		if fail != nil {
 			return fail
 		}
-	case execAgain:
-		return t.executeAgain(pid, s)
 	}
 	t.resume(pid, 0)
 	return nil

@@ -50,16 +50,17 @@ func Inject(f *doc.File, v *policy.View, d *policy.Decision, shim string) error 
 		return err
 	}
 	o := OrderOf(v, d)
-	env := o.Carry(slices.DeleteFunc(slices.Clone(d.Agent()), order.IsControl))
-	f.SetEnv(append(env, o.Environ()...))
-	f.SetArgs(append([]string{mount.Destination}, f.Args()...))
-	f.AddMount(mount)
 	if v.Harden.Dumpable != order.Off {
 		f.DropCapabilities(voiding)
 		if v.Harden.DropSysAdmin {
 			f.DropCapabilities([]string{sysAdmin})
 		}
 	}
+	distinguish(f, o)
+	env := o.Carry(slices.DeleteFunc(slices.Clone(d.Agent()), order.IsControl))
+	f.SetEnv(append(env, o.Environ()...))
+	f.SetArgs(append([]string{mount.Destination}, f.Args()...))
+	f.AddMount(mount)
 	return nil
 }
 

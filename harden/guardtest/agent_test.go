@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -44,7 +45,7 @@ func probeDir(t *testing.T) string {
 		t.Fatal(err)
 	}
 	source := filepath.Join("..", "..", "testdata", "probe")
-	for _, p := range [][]string{{"child", "child.c"}, {"child32", "child.c", "-m32"}, {"reach", "reach.c"}, {"spawns", "spawns.c", "-pthread"}, {"init", "init.c"}, {"stand", "stand.c"}} {
+	for _, p := range [][]string{{"child", "child.c"}, {"child32", "child.c", "-m32"}, {"reach", "reach.c"}, {"spawns", "spawns.c", "-pthread"}, {"init", "init.c"}, {"stand", "stand.c"}, {"race", "race.c"}} {
 		rig.Copy(t, rig.CC(t, filepath.Join(source, p[1]), p[2:]...), filepath.Join(dir, p[0]))
 	}
 	rig.Copy(t, rig.Go(t, "./"+filepath.Join(source, "agent")), filepath.Join(dir, "agent"))
@@ -88,6 +89,7 @@ type agent struct {
 	order *order.Order // nil: no shim at all
 	uid   uint32
 	caps  []string // nil: Docker's default ones
+	plain bool     // the agent has no capability more than its tools: as through a door that cannot change them
 	host  bool     // the host's programs, instead of a busybox
 	env   []string
 	args  []string
@@ -127,11 +129,29 @@ func (a agent) bundle(t *testing.T) *rig.Bundle {
 	p.Env = append([]string{"PATH=/probe:/usr/sbin:/usr/bin:/bin", "AGENT_KEY=" + key, "KEPT=kept", "CHANGED=old"}, a.env...)
 	p.Args = a.args
 	if a.order != nil {
+		o := *a.order
+		if len(o.AgentOnly) > 0 && !a.plain {
+			distinguish(&o, p.Capabilities)
+		}
 		p.Args = append([]string{shimPath}, a.args...)
-		p.Env = append(p.Env, a.order.Environ()...)
+		p.Env = append(p.Env, o.Environ()...)
 	}
 	b.Write(t)
 	return b
+}
+
+// distinguish gives the agent the capability that its tools do not have, as the doors do that can.
+func distinguish(o *order.Order, c *specs.LinuxCapabilities) {
+	const wakeAlarm = 35
+	o.Capability = wakeAlarm
+	for i, set := range []*[]string{&c.Bounding, &c.Effective, &c.Inheritable, &c.Permitted, &c.Ambient} {
+		more := []string{"CAP_WAKE_ALARM"}
+		if !slices.Contains(*set, "CAP_SETPCAP") {
+			more = append(more, "CAP_SETPCAP")
+			o.Lent += order.Sets[i : i+1]
+		}
+		*set = append(slices.Clone(*set), more...)
+	}
 }
 
 func (a agent) run(t *testing.T, rt rig.Runtime) rig.Result {

@@ -42,7 +42,7 @@ func TestCapabilities(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, rt rig.Runtime) {
-				r := agent{order: c.order, caps: c.caps, uid: c.uid, args: plain}.run(t, rt)
+				r := agent{order: c.order, caps: c.caps, uid: c.uid, plain: true, args: plain}.run(t, rt)
 				switch {
 				case c.out == "" && (r.Code != 125 || r.Stdout != "" || !strings.Contains(r.Stderr, c.err)):
 					t.Errorf("not refused: code %d, %s%s", r.Code, r.Stdout, r.Stderr)

@@ -22,6 +22,8 @@ const (
 	keyDumpable  = "dumpable"
 	keyVoid      = "void"
 	keySysAdmin  = "sysadmin"
+	keyCap       = "cap"
+	keyLent      = "lent"
 	keyNNP       = "nnp"
 	keyCore      = "core"
 	keyDiag      = "diag"
@@ -53,6 +55,12 @@ func (o *Order) Encode() string {
 	}
 	b = appendFlag(b, keyVoid, o.AllowVoid)
 	b = appendFlag(b, keySysAdmin, o.DropSysAdmin)
+	if o.Capability != 0 {
+		b = appendField(b, keyCap, strconv.Itoa(o.Capability))
+	}
+	if o.Lent != "" {
+		b = appendField(b, keyLent, o.Lent)
+	}
 	b = appendFlag(b, keyNNP, o.NoNewPrivileges)
 	if o.CoreLimit != nil {
 		b = appendField(b, keyCore, strconv.FormatUint(*o.CoreLimit, 10))
@@ -208,6 +216,17 @@ func (o *Order) take(key, value string) error {
 	case keySysAdmin:
 		o.DropSysAdmin = true
 		return needTrue(key, value)
+	case keyCap:
+		n, err := strconv.ParseUint(value, 10, 6)
+		if err != nil || n == 0 {
+			return errors.New("cap: no capability's number in the order")
+		}
+		o.Capability = int(n)
+	case keyLent:
+		if strings.Trim(value, Sets) != "" {
+			return errors.New("lent: unknown set in the order")
+		}
+		o.Lent = value
 	case keyNNP:
 		o.NoNewPrivileges = true
 		return needTrue(key, value)

@@ -13,6 +13,17 @@ const (
 	Off     = "off"     // do not try; warn
 )
 
+// Sets are the letters of the sets of capabilities, in the order of
+// process.capabilities in the runtime specification.
+const Sets = "beipa"
+
+// Those that decide what an executed program has.
+const (
+	Bounding    = 'b'
+	Inheritable = 'i'
+	Ambient     = 'a'
+)
+
 // Diagnostic doors of language runtimes that the guard can close.
 const (
 	Dotnet = "dotnet" // DOTNET_EnableDiagnostics=0 for the agent
@@ -52,6 +63,16 @@ type Order struct {
 	// CAP_PERFMON go in any case unless Dumpable is Off.
 	DropSysAdmin bool
 
+	// Capability is the number of a capability that the door gave the shim, in
+	// all of its sets, for the agent alone: what the agent starts loses it when
+	// its environment is filtered, and the kernel shows no process the memory
+	// of one that has a capability more. 0 for none.
+	Capability int
+	// Lent are the letters of the sets to which the door added
+	// CAP_SETPCAP as well, for the shim to set Capability up: the agent does
+	// not get it from there.
+	Lent string
+
 	NoNewPrivileges bool
 	CoreLimit       *uint64
 	// Diagnostics lists the doors to close: Dotnet, Java, Node, Python.
@@ -77,6 +98,16 @@ type Redact struct {
 // does not, the shim just executes the entrypoint.
 func (o *Order) Guarded() bool {
 	return o.Dumpable != Off || len(o.AgentOnly) > 0 || len(o.Held) > 0 || o.Redact != nil
+}
+
+// HasLent reports whether CAP_SETPCAP was added to a set.
+func (o *Order) HasLent(set byte) bool {
+	for i := range len(o.Lent) {
+		if o.Lent[i] == set {
+			return true
+		}
+	}
+	return false
 }
 
 // Closes reports whether the diagnostic door is to be closed.

@@ -99,6 +99,9 @@ func (f *File) SetProcess(key, raw string) {
 		f.fail(errNoProcess)
 		return
 	}
+	if key == "capabilities" {
+		clear(f.edits[fieldCaps:fieldHooks]) // those of its sets would lie within
+	}
 	f.put(fieldProcess+field(i), &f.proc, key, f.proc.vals[i], raw)
 }
 
@@ -201,35 +204,6 @@ func (f *File) extend(n field, o *object, key string, at span, l *list, raw []st
 	}
 	end := l.items[len(l.items)-1].to
 	f.edits[n] = edit{span: span{end, end}, text: l.sep + strings.Join(raw, l.sep), set: true}
-}
-
-// DropCapabilities takes capabilities out of every set and returns those that
-// were in one. A capability that is written as a number, which libcap takes and no
-// engine writes, goes too: what it grants is not to be known from its name.
-func (f *File) DropCapabilities(names []string) (dropped []string) {
-	for i, set := range f.caps {
-		l := &f.capLists[i]
-		var kept, raw []string
-		var at []span
-		for k, c := range set {
-			named := slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, c) })
-			if named || c != "" && '0' <= c[0] && c[0] <= '9' {
-				if c = strings.ToUpper(c); !slices.Contains(dropped, c) {
-					dropped = append(dropped, c)
-				}
-				continue
-			}
-			kept = append(kept, c)
-			at = append(at, l.items[k])
-			raw = append(raw, f.src[l.items[k].from:l.items[k].to])
-		}
-		if len(kept) == len(set) {
-			continue
-		}
-		f.caps[i], l.items = kept, at
-		f.edits[fieldCaps+field(i)] = edit{span: l.span, text: l.render(raw), set: true}
-	}
-	return dropped
 }
 
 func appendStrings(b []byte, list []string) []byte {

@@ -18,6 +18,7 @@ type File struct {
 	process bool // process.json: the process stands at the top
 
 	top, proc, rootAt, hooksAt, annotationsAt object
+	capsAt                                    object
 	envList, argList, mountList               list
 	capLists                                  [5]list
 	hookLists                                 [6]list
@@ -36,6 +37,7 @@ type File struct {
 
 	edits     edits
 	mountsRaw []string // as they are to be written
+	capsRaw   [5][]string
 	newHooks  [6][]string
 	err       error // the first edit that could not be made
 }

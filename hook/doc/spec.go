@@ -1,7 +1,6 @@
 package doc
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -268,8 +267,7 @@ func (f *File) scanProcess(p *scanner) error {
 		case 3:
 			err = f.scanUser(p)
 		case 4:
-			var at object
-			err = p.object(&at, capKeys, func(i int) (err error) {
+			err = p.object(&f.capsAt, capKeys, func(i int) (err error) {
 				f.caps[i], err = p.strings(&f.capLists[i], usualCaps)
 				return err
 			})
@@ -408,11 +406,4 @@ func (f *File) RawString(keys ...string) (string, error) {
 		return "", under(err, strings.Join(keys, "."))
 	}
 	return s, nil
-}
-
-// Has tells whether a capability is in one of the sets.
-func (f *File) Has(capability string) bool {
-	return slices.ContainsFunc(f.caps[:], func(set []string) bool {
-		return slices.ContainsFunc(set, func(c string) bool { return strings.EqualFold(c, capability) })
-	})
 }

@@ -166,6 +166,7 @@ func strip(f *doc.File, shim string) {
 	if args := f.Args(); len(args) > 1 && ours[args[0]] {
 		f.SetArgs(args[1:])
 	}
+	hook.TakeBack(f)
 	f.SetEnv(slices.DeleteFunc(slices.Clone(f.Env()), order.IsControl))
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/envscrub/envscrub/harden/order"
+	"github.com/envscrub/envscrub/hook"
 	"github.com/envscrub/envscrub/hook/audit"
 	"github.com/envscrub/envscrub/hook/doc"
 	"github.com/envscrub/envscrub/hook/record"
@@ -172,6 +173,7 @@ func first(args []string) string {
 
 // filter puts the filtered environment into a document.
 func (x *execution) filter(f *doc.File, key string) error {
+	hook.TakeBack(f)
 	env, err := x.decide(f.Path()+": "+key, f.Env(), f.Args(), f.Cwd())
 	if err == nil {
 		f.SetEnv(env)

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/envscrub/envscrub/hook"
 	"github.com/envscrub/envscrub/hook/doc"
 )
 
@@ -39,6 +40,7 @@ func (x *execution) crunFlags() error {
 	if err != nil {
 		return err
 	}
+	hook.TakeBack(f)
 	args := x.w.cmd.args.operandsOf(x.w.cmd.words)[1:]
 	dir := x.w.cmd.args.get("cwd")
 	base, err := x.decide(f.Path()+": process.env", f.Env(), args, dir)
@@ -80,6 +82,7 @@ func (x *execution) runcFlags() error {
 	if err != nil {
 		return fmt.Errorf("read %s: %w", config.Path(), err)
 	}
+	hook.TakeBack(f)
 	if err := x.apply(f); err != nil {
 		return fmt.Errorf("read the options of exec: %w", err)
 	}

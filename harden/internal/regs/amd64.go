@@ -15,6 +15,8 @@ const (
 	amd64Prctl32   = 172
 	amd64Execve    = 59
 	amd64Execve32  = 11
+	amd64Capset    = 126
+	amd64Capset32  = 185
 	amd64CallBytes = 2 // syscall, and int 0x80; sysenter returns behind an int 0x80
 )
 
@@ -58,21 +60,29 @@ func (r *AMD64) Again(entry *AMD64) {
 	r.OrigRax = ^uint64(0) // no system call: nothing for the kernel to restart
 }
 
-// Execve makes a thread that runs no system call execute the instruction at
-// call, a system call, as execve.
-func (r *AMD64) Execve(call, path, argv, envp uint64) {
-	r.Rip, r.OrigRax = call, ^uint64(0)
+// PC is where the program goes on.
+func (r *AMD64) PC() uint64 { return r.Rip }
+
+// Inject sets the arguments of a system call that the thread is to make where it
+// stands, in the stop behind an exec, and returns the code that makes it: to be
+// written there. trap is the PC of the stop that follows.
+func (r *AMD64) Inject(c Call, arguments [3]uint64) (code []byte, trap uint64) {
+	// The exec's own result is put into rax after the stop, so the number cannot
+	// be there already.
+	number, instruction := pick(c, amd64Capset, amd64Execve), [2]byte{0x0f, 0x05} // syscall
 	if r.Compat() {
-		r.Rax, r.Rbx, r.Rcx, r.Rdx = amd64Execve32, path, argv, envp
-		return
+		number, instruction = pick(c, amd64Capset32, amd64Execve32), [2]byte{0xcd, 0x80} // int 0x80
+		r.Rbx, r.Rcx, r.Rdx = arguments[0], arguments[1], arguments[2]
+	} else {
+		r.Rdi, r.Rsi, r.Rdx = arguments[0], arguments[1], arguments[2]
 	}
-	r.Rax, r.Rdi, r.Rsi, r.Rdx = amd64Execve, path, argv, envp
+	// mov $number,%eax; the call; int3
+	return []byte{0xb8, byte(number), 0, 0, 0, instruction[0], instruction[1], 0xcc}, r.Rip + 8
 }
 
-// CallInstruction is the system call instruction to look for in the vdso.
-func (r *AMD64) CallInstruction() []byte {
-	if r.Compat() {
-		return []byte{0xcd, 0x80}
-	}
-	return []byte{0x0f, 0x05}
+// Fresh makes the registers of the stop behind an exec those with which the
+// program begins.
+func (r *AMD64) Fresh() {
+	r.Rax = 0
+	r.OrigRax = ^uint64(0) // no system call: nothing for the kernel to restart
 }

@@ -28,6 +28,8 @@ const (
 	arm32Prctl  = 172
 	arm64Execve = 221
 	arm32Execve = 11
+	arm64Capset = 91
+	arm32Capset = 185
 )
 
 // Compat reports whether the program is a 32-bit one.
@@ -100,26 +102,44 @@ func (r *ARM64) Again(entry *ARM64) {
 	r.set(arm32PC, entry.get(arm32PC)-size)
 }
 
-// Execve makes a thread that runs no system call execute the instruction at
-// call, a system call, as execve.
-func (r *ARM64) Execve(call, path, argv, envp uint64) {
-	r.set(0, path)
-	r.set(1, argv)
-	r.set(2, envp)
+// PC is where the program goes on.
+func (r *ARM64) PC() uint64 {
 	if r.Compat() {
-		r.set(7, arm32Execve)
-		r.set(arm32CPSR, r.get(arm32CPSR)&^uint64(arm32Thumb))
-		r.set(arm32PC, call)
-		return
+		return r.get(arm32PC)
 	}
-	r.set(arm64X8, arm64Execve)
-	r.set(arm64PC, call)
+	return r.get(arm64PC)
 }
 
-// CallInstruction is the system call instruction to look for in the vdso.
-func (r *ARM64) CallInstruction() []byte {
-	if r.Compat() {
-		return []byte{0x00, 0x00, 0x00, 0xef} // svc #0, as ARM
+// Inject is as for AMD64. The exec's result goes into the first argument's
+// register, which the code therefore fills from another.
+func (r *ARM64) Inject(c Call, arguments [3]uint64) (code []byte, trap uint64) {
+	first, number, at := 9, arm64X8, r.PC()
+	call := pick(c, arm64Capset, arm64Execve)
+	code = []byte{
+		0xe0, 0x03, 0x09, 0xaa, // mov x0, x9
+		0x01, 0x00, 0x00, 0xd4, // svc #0
+		0x00, 0x00, 0x20, 0xd4, // brk #0
 	}
-	return []byte{0x01, 0x00, 0x00, 0xd4} // svc #0
+	trap = at + 8
+	if r.Compat() {
+		first, number = 4, 7
+		call = pick(c, arm32Capset, arm32Execve)
+		code = []byte{
+			0x04, 0x00, 0xa0, 0xe1, // mov r0, r4
+			0x00, 0x00, 0x00, 0xef, // svc #0
+			0x70, 0x00, 0x20, 0xe1, // bkpt #0
+		}
+		if r.get(arm32CPSR)&arm32Thumb != 0 {
+			code = []byte{0x20, 0x46, 0x00, 0xdf, 0x00, 0xbe} // the same three
+			trap = at + 4
+		}
+	}
+	r.set(first, arguments[0])
+	r.set(1, arguments[1])
+	r.set(2, arguments[2])
+	r.set(number, call)
+	return code, trap
 }
+
+// Fresh is as for AMD64.
+func (r *ARM64) Fresh() { r.set(0, 0) }

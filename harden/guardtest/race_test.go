@@ -1,0 +1,83 @@
+package guardtest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/envscrub/envscrub/hack/rig"
+)
+
+// A tool that already runs reads the agent's next children in a tight loop. Each has the agent's whole environment from the
+// kernel's side of its exec on until the guard has filtered it.
+func TestRace(t *testing.T) {
+	race := func(t *testing.T, rt rig.Runtime, plain bool) (found int) {
+		a := agent{uid: 1000, order: on(), plain: plain, args: []string{"/bin/sh", "-c",
+			"/probe/race 700 " + key + " & i=0; while [ $i -lt 900 ]; do /probe/child; i=$((i+1)); done >/dev/null; wait"}}
+		out := a.run(t, rt)
+		for line := range strings.Lines(out.Stdout) {
+			if _, err := fmt.Sscanf(line, "race: %d", &found); err == nil {
+				return found
+			}
+		}
+		t.Fatalf("the tool says nothing: code %d\n%s%s", out.Code, out.Stdout, out.Stderr)
+		return 0
+	}
+	each(t, func(t *testing.T, rt rig.Runtime) {
+		if found := race(t, rt, false); found != 0 {
+			t.Errorf("the tool read the key %d times", found)
+		}
+		found := race(t, rt, true)
+		t.Logf("%d times where it has not", found)
+		if found == 0 {
+			t.Error("the tool did not read the key where the agent has no capability of its own")
+		}
+	})
+}
+
+// The agent's capability is the agent's alone, and what the shim needed to set it up is gone: to its tools nothing is
+// different from a container without a guard.
+func TestToolsCapabilities(t *testing.T) {
+	const show = "grep ^Cap /proc/self/status"
+	for name, a := range map[string]agent{
+		"user":          {uid: 1000},
+		"root":          {},
+		"root, no caps": {caps: []string{}},
+		"user, no caps": {uid: 1000, caps: []string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, rt rig.Runtime) {
+				a := a
+				a.args = []string{"/bin/sh", "-c", "grep ^Cap /proc/$$/status; echo; " + show + "; echo; /bin/busybox sh -c '" + show + "'; exit 3"}
+				without := a.run(t, rt)
+				a.order = on()
+				with := a.run(t, rt)
+				if without.Code != 3 || with.Code != 3 {
+					t.Fatalf("codes %d and %d\n%s%s", without.Code, with.Code, without.Stderr, with.Stderr)
+				}
+				was, is := strings.Split(without.Stdout, "\n\n"), strings.Split(with.Stdout, "\n\n")
+				if !slices.Equal(was[1:], is[1:]) {
+					t.Errorf("the tools' capabilities\nwithout a guard\n%s\nwith one\n%s", was[1:], is[1:])
+				}
+				if was[0] == is[0] {
+					t.Errorf("the agent has no more than its tools:\n%s", is[0])
+				}
+				for _, line := range strings.Split(strings.TrimSpace(was[0]), "\n") {
+					set, bits, _ := strings.Cut(line, ":\t")
+					var old uint64
+					if _, err := fmt.Sscanf(bits, "%x", &old); err != nil {
+						t.Fatal(err)
+					}
+					want := old | 1<<35
+					if set == "CapBnd" {
+						want = old
+					}
+					if !strings.Contains(is[0], fmt.Sprintf("%s:\t%016x", set, want)) {
+						t.Errorf("the agent's %s is not %016x:\n%s", set, want, is[0])
+					}
+				}
+			})
+		})
+	}
+}
