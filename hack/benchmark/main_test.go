@@ -5,72 +5,141 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/envscrub/envscrub/hack/benchmark/report"
 )
 
 var (
-	out    = flag.String("out", "", "directory for bench.md and bench.json; empty: the tables go to standard output only")
-	rounds = flag.Int("rounds", 40, "rounds that count, for each figure")
+	full   = flag.Bool("full", false, "measure in earnest; otherwise each figure is measured once, small")
+	rounds = flag.Int("rounds", 40, "with -full: rounds that count, for each figure; costly ones have fewer")
+	out    = flag.String("out", "", "directory for bench.md, bench.json and bench.svg")
+	land   = flag.Bool("land", false, "keep the report in landed, for later comparisons, and write the README's table")
+	check  = flag.Bool("check", false, "fail where a cost grew since the landed report")
 )
 
-// report collects what all benchmarks of this run measured.
-var report = NewReport(time.Now())
+// landed is where the report is kept that later runs are compared with.
+const landed = "landed"
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if len(report.Rows)+len(report.Values) > 0 {
-		if err := publish(); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			code = 1
-		}
-	}
-	os.Exit(code)
+// figures is every figure, in the order of the report.
+var figures = []struct {
+	name    string
+	measure func(t *testing.T, r *bench)
+}{
+	{"Hook", hook},
+	{"Wrapper", wrapper},
+	{"Exec", execInto},
+	{"Variables", variables},
+	{"Docker", docker},
+	{"Podman", podman},
+	{"Spawn", spawn},
+	{"Children", children},
+	{"Busy", busy},
+	{"Decide", decide},
+	{"Redact", redaction},
+	{"Containers", containers},
+	{"Size", size},
 }
 
-func publish() error {
-	report.Markdown(os.Stdout)
+// TestBench measures all figures, or those that -run names: TestBench/Hook.
+func TestBench(t *testing.T) {
+	b := &bench{Report: report.New(time.Now())}
+	for _, f := range figures {
+		t.Run(f.name, func(t *testing.T) { f.measure(t, b) })
+	}
+	if t.Failed() || len(b.Timings)+len(b.Values) == 0 {
+		return
+	}
+	b.End()
+	if err := b.publish(); err != nil {
+		t.Error(err)
+	}
+	if !*full {
+		return
+	}
+	old, err := report.Read(filepath.Join(landed, "bench.json"))
+	if errors.Is(err, os.ErrNotExist) {
+		fmt.Println("\nThere is no landed report to compare with (hack/bench --land makes one).")
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if grew := b.compareWith(old); grew > 0 && *check {
+		t.Errorf("%d costs grew since the landed report", grew)
+	}
+	if *land {
+		if err := b.land(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// bench is a run.
+type bench struct{ *report.Report }
+
+// compareWith prints what changed, and returns how many costs grew.
+func (b *bench) compareWith(old *report.Report) (grew int) {
+	fmt.Printf("\nBeside the landed report of %s on %s, load %s, by ratio to each run's own floor:\n\n", old.Date, old.Machine, old.Load)
+	if old.Machine != b.Machine {
+		fmt.Print("It is another kind of machine: ratios need not be the same there.\n\n")
+	}
+	changes, missing := b.Changes(old)
+	for _, c := range changes {
+		fmt.Println("-", c)
+		if c.By > 0 {
+			grew++
+		}
+	}
+	for _, name := range missing {
+		fmt.Println("-", name, "was not measured then")
+	}
+	if len(changes) == 0 {
+		fmt.Println("- nothing grew or fell")
+	}
+	return grew
+}
+
+// publish prints the report, and keeps it where -out says.
+func (b *bench) publish() error {
+	fmt.Println(b.Markdown())
 	if *out == "" {
 		return nil
 	}
-	md, err := os.Create(filepath.Join(*out, "bench.md"))
+	return b.write(*out)
+}
+
+// land keeps the report for later runs.
+func (b *bench) land() error {
+	const readme = "../../README.md"
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		return fmt.Errorf("land the report: %w", err)
+	}
+	changed, err := b.InReadme(string(text))
+	if err != nil {
+		return fmt.Errorf("land the report: %w", err)
+	}
+	if err := b.write(landed); err != nil {
+		return err
+	}
+	if err := os.WriteFile(readme, []byte(changed), 0o644); err != nil {
+		return fmt.Errorf("land the report: %w", err)
+	}
+	return nil
+}
+
+func (b *bench) write(dir string) error {
+	data, err := b.JSON()
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
-	report.Markdown(md)
-	js, err := os.Create(filepath.Join(*out, "bench.json"))
-	if err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	return errors.Join(report.JSON(js), md.Close(), js.Close())
-}
-
-// compare measures a figure and adds it to the report.
-func compare(b *testing.B, name string, variants ...Variant) {
-	b.Helper()
-	rows, err := Measure(Figure{Name: name, Rounds: *rounds, Variants: variants})
-	if err != nil {
-		b.Fatal(err)
-	}
-	report.Rows = append(report.Rows, rows...)
-	last := rows[len(rows)-1]
-	b.ReportMetric(last.Ratio, "ratio")
-	b.ReportMetric(last.Added*1e3, "ms-added")
-	b.ReportMetric(0, "ns/op")
-}
-
-// command is a variant that runs a new command to its end; make builds it, outside the time taken.
-func command(name string, build func() *exec.Cmd) Variant {
-	return Variant{Name: name, Run: func() (time.Duration, error) {
-		cmd := build()
-		start := time.Now()
-		output, err := cmd.CombinedOutput()
-		took := time.Since(start)
-		if err != nil {
-			return 0, fmt.Errorf("%s: %w\n%s", cmd, err, output)
+	for name, content := range map[string]string{"bench.json": string(data), "bench.md": b.Markdown(), "bench.svg": b.SVG()} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			return fmt.Errorf("write the report: %w", err)
 		}
-		return took, nil
-	}}
+	}
+	return nil
 }

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,6 +15,7 @@ import (
 
 	"github.com/coregx/ahocorasick"
 
+	"github.com/envscrub/envscrub/hack/benchmark/report"
 	"github.com/envscrub/envscrub/policy/redact"
 	"github.com/envscrub/envscrub/policy/redact/redacttest"
 )
@@ -24,63 +23,59 @@ import (
 // A peer replaces the values in the text that it was made for.
 type peer struct {
 	name string
+	role report.Role
 	size int // bytes of text that it gets: the slow ones get less
 	run  func(text []byte) error
 }
 
-// BenchmarkRedact compares the throughput, in processor time, over log text without a secret in it, with what there is otherwise. What each of them makes of a text with secrets is compared first.
-func BenchmarkRedact(b *testing.B) {
+// redaction is the throughput, in processor time, over log text without a secret in it, beside what there is otherwise. What each of
+// them makes of a text with secrets is compared first.
+func redaction(t *testing.T, b *bench) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	const full = 64 << 20
-	text := redacttest.LogText(1, full)
-	for _, n := range []int{1, 10, 100, 1000} {
-		secrets := redacttest.Secrets(1, n, 20, 60)
-		peers := redactPeers(b, secrets, full)
-		times := make([][]float64, len(peers))
-		for range min(*rounds, 7) {
-			for _, i := range rand.Perm(len(peers)) {
-				before := processorTime(b)
-				if err := peers[i].run(text[:peers[i].size]); err != nil {
-					b.Fatal(peers[i].name, err)
-				}
-				times[i] = append(times[i], float64(peers[i].size)/1e6/(processorTime(b)-before).Seconds())
-			}
+	size := of(64<<20, 1<<20)
+	text := redacttest.LogText(1, size)
+	grows := &curve{report.Curve{Name: "Redaction of log text (processor time)", X: "secrets", Unit: "MB/s"}}
+	for _, n := range of([]int{1, 10, 100, 1000}, []int{1, 10}) {
+		var variants []Variant
+		for _, p := range redactPeers(t, redacttest.Secrets(1, n, 20, 60), size) {
+			variants = append(variants, Variant{p.name, p.role, func() (time.Duration, error) {
+				before := processorTime(t)
+				err := p.run(text[:p.size])
+				// Never nothing, on a kernel that counts in ticks.
+				return max(time.Nanosecond, time.Duration(float64(processorTime(t)-before)*1e6/float64(p.size))), err
+			}})
 		}
-		var ours float64
-		for i, p := range peers {
-			slices.Sort(times[i])
-			median := times[i][len(times[i])/2]
-			figure := fmt.Sprintf("redaction, %d secrets", n)
-			report.Values = append(report.Values, Value{figure, p.name, median, "MB/s"})
-			switch {
-			case p.name == "ours":
-				ours = median
-				b.ReportMetric(ours, fmt.Sprintf("MB/s-with-%d", n))
-			case !strings.HasPrefix(p.name, "ours"):
-				report.Values = append(report.Values, Value{figure, "ours : " + p.name, ours / median, "times"})
+		f := Figure{Name: "redaction, " + count(n, "secrets"), Kind: report.PerMB, Rounds: 9, Variants: variants}
+		if n == 100 {
+			f.Headline = "redaction with 100 secrets, one processor (without: copying)"
+		}
+		for _, timing := range b.measure(t, f) {
+			if timing.Role != report.Base {
+				s := timing.Seconds
+				grows.point(timing.Variant, timing.Role, n, report.Spread{Q1: 1 / s.Q3, Median: 1 / s.Median, Q3: 1 / s.Q1})
 			}
 		}
 	}
-	b.ReportMetric(0, "ns/op")
+	b.Curves = append(b.Curves, grows.Curve)
 }
 
 // processorTime is what this process and its children have used so far: on a busy
 // machine the time on the clock says little.
-func processorTime(b *testing.B) time.Duration {
-	b.Helper()
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
 	var sum time.Duration
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
 		var u syscall.Rusage
 		if err := syscall.Getrusage(who, &u); err != nil {
-			b.Fatal(err)
+			t.Fatal(err)
 		}
 		sum += time.Duration(u.Utime.Nano() + u.Stime.Nano())
 	}
 	return sum
 }
 
-func redactPeers(b *testing.B, secrets []redact.Secret, full int) []peer {
-	b.Helper()
+func redactPeers(t *testing.T, secrets []redact.Secret, size int) []peer {
+	t.Helper()
 	ours := redact.New(secrets, 0)
 	forms := redact.New(secrets, redact.AllForms)
 	var pairs []string
@@ -94,11 +89,11 @@ func redactPeers(b *testing.B, secrets []redact.Secret, full int) []peer {
 	replacer := strings.NewReplacer(pairs...)
 	automaton, err := builder.Build()
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	file := filepath.Join(b.TempDir(), "script")
+	file := filepath.Join(t.TempDir(), "script")
 	if err := os.WriteFile(file, []byte(script.String()), 0o600); err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	sed := func(text []byte, out io.Writer) error {
 		cmd := exec.Command("sed", "-f", file)
@@ -125,22 +120,23 @@ func redactPeers(b *testing.B, secrets []redact.Secret, full int) []peer {
 	}
 	want := ours.String(sample)
 	if got := replacer.Replace(sample); got != want {
-		b.Fatal("strings.NewReplacer and ours differ")
+		t.Fatal("strings.NewReplacer and ours differ")
 	}
 	if got := string(search([]byte(sample))); got != want {
-		b.Log("the automaton's result is another one")
+		t.Log("the automaton's result is another one")
 	}
 	var out bytes.Buffer
 	if err := sed([]byte(sample), &out); err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	if out.String() != want {
-		b.Fatal("sed and ours differ")
+		t.Fatal("sed and ours differ")
 	}
-	into := make([]byte, full)
+	into := make([]byte, size)
 	return []peer{
-		{"ours", full, func(text []byte) error { ours.Bytes(text); return nil }},
-		{"ours, as a stream", full, func(text []byte) error {
+		{"copying", report.Base, size, func(text []byte) error { copy(into, text); return nil }},
+		{"ours", report.Ours, size, func(text []byte) error { ours.Bytes(text); return nil }},
+		{"ours, as a stream", report.Ours, size, func(text []byte) error {
 			w := ours.NewWriter(io.Discard, redact.DefaultHold)
 			for len(text) > 0 {
 				k := min(32<<10, len(text))
@@ -151,13 +147,12 @@ func redactPeers(b *testing.B, secrets []redact.Secret, full int) []peer {
 			}
 			return w.Close()
 		}},
-		{"ours, all forms", full, func(text []byte) error { forms.Bytes(text); return nil }},
-		{"copying", full, func(text []byte) error { copy(into, text); return nil }},
-		{"coregx/ahocorasick", full, func(text []byte) error { search(text); return nil }},
-		{"strings.NewReplacer", full / 4, func(text []byte) error {
+		{"ours, all forms", report.Ours, size, func(text []byte) error { forms.Bytes(text); return nil }},
+		{"coregx/ahocorasick", report.Peer, size, func(text []byte) error { search(text); return nil }},
+		{"strings.NewReplacer", report.Peer, size / 4, func(text []byte) error {
 			_, err := replacer.WriteString(io.Discard, string(text))
 			return err
 		}},
-		{"sed", max(1<<20, min(full, full*3/len(secrets)/10)), func(text []byte) error { return sed(text, io.Discard) }},
+		{"sed", report.Peer, max(1<<20, min(size, size*3/len(secrets)/10)), func(text []byte) error { return sed(text, io.Discard) }},
 	}
 }

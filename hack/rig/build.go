@@ -72,9 +72,6 @@ func Go(t testing.TB, dir string) string {
 
 func build(path, what string, flags ...string) error {
 	args := append([]string{"build", "-o", path}, flags...)
-	if cover := os.Getenv("ENVSCRUB_COVER"); cover != "" {
-		args = append(args, "-cover")
-	}
 	cmd := exec.Command("go", append(args, what)...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -70,6 +70,7 @@ func Rootfs(t testing.TB) string {
 	}
 	Write(t, filepath.Join(root, "etc/passwd"), "root:x:0:0:root:/root:/bin/sh\nagent:x:1000:1000::/home/agent:/bin/sh\n", 0o644)
 	Write(t, filepath.Join(root, "etc/group"), "root:x:0:\nagent:x:1000:\n", 0o644)
+	collectCoverage(t, root)
 	return root
 }
 

@@ -1,4 +1,5 @@
-// Command exec is the floor of every runtime wrapper in Go: it only executes the runtime named by FLOOR_RUNTIME.
+// Command exec is the floor of every runtime wrapper in Go: it only executes the runtime that the link NAME.runtime beside it
+// leads to.
 package main
 
 import (
@@ -7,7 +8,10 @@ import (
 )
 
 func main() {
-	err := syscall.Exec(os.Getenv("FLOOR_RUNTIME"), os.Args, os.Environ())
-	os.Stderr.WriteString(err.Error() + "\n")
+	runtime, err := os.Readlink(os.Args[0] + ".runtime")
+	if err == nil {
+		err = syscall.Exec(runtime, os.Args, os.Environ())
+	}
+	os.Stderr.WriteString("floor: " + err.Error() + "\n")
 	os.Exit(125)
 }
