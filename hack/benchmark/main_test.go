@@ -20,8 +20,11 @@ var (
 	check  = flag.Bool("check", false, "fail where a cost grew since the landed report")
 )
 
-// landed is where the report is kept that later runs are compared with.
-const landed = "landed"
+// The test runs in its own directory.
+const (
+	root   = "../.."
+	landed = root + "/" + report.Landed
+)
 
 // figures is every figure, in the order of the report.
 var figures = []struct {
@@ -113,13 +116,16 @@ func (b *bench) publish() error {
 
 // land keeps the report for later runs.
 func (b *bench) land() error {
-	const readme = "../../README.md"
+	const readme = root + "/README.md"
 	text, err := os.ReadFile(readme)
 	if err != nil {
 		return fmt.Errorf("land the report: %w", err)
 	}
 	changed, err := b.InReadme(string(text))
 	if err != nil {
+		return fmt.Errorf("land the report: %w", err)
+	}
+	if err := os.MkdirAll(landed, 0o755); err != nil {
 		return fmt.Errorf("land the report: %w", err)
 	}
 	if err := b.write(landed); err != nil {

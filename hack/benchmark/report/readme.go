@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// Landed is where the report is kept that later runs are compared with, and to which the README leads.
+const Landed = "hack/benchmark/landed"
+
 // The README's table stands between these.
 const (
 	readmeBegin = "<!-- hack/bench writes this: begin -->\n"
@@ -50,6 +53,7 @@ func (r *Report) headlines() string {
 			fmt.Fprintf(&w, "| %s | | | %s | |\n", v.Headline, quantity(v.Value, v.Unit))
 		}
 	}
+	fmt.Fprintf(&w, "\n![Each cost against the number of variables, secrets, children and containers, and how it grows](%s/bench.svg)\n\nAll figures: [%s/bench.md](%s/bench.md).\n", Landed, Landed, Landed)
 	return w.String()
 }
 
