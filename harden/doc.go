@@ -18,6 +18,10 @@
 //     policy/spawn) before its first instruction: removed entries are zeroed, not
 //     only unlinked. Then it is let go. One whose memory cannot be edited is
 //     killed, and a line says so.
+//   - Until then nobody but the guard reads that child, where the door could give the
+//     agent a capability of its own (order.Capability): the kernel shows no process one
+//     that has more capabilities. The child gives it up, before its first
+//     instruction, once it is filtered. To tools all sets are what they would have been.
 //   - A rule or a trust applies to a program, script or name only where the user
 //     that executes it could not have put it there: neither file nor any folder
 //     on the way is its own or can be written by it, unless the file system is
@@ -40,19 +44,16 @@
 //
 // # Known holes
 //
-//   - A child of the agent holds the agent's whole environment from the kernel's
-//     side of its exec to the guard's edit, stopped but readable. A process of the
-//     same user that already runs, guesses the next process numbers and reads
-//     their environ in a tight loop sees it: measured, it gets the key from most of
-//     a busy agent's spawns. Not being dumpable cannot help, exec resets it. What would:
-//     a capability that agent and held child have and that each child loses before
-//     it is let go, for the kernel lets nobody read a process with a capability that he
-//     lacks (tried by hand: no reads of the same loop), or, with no_new_privs, a Landlock
-//     domain for each child.
-//   - Between an exec of the main process (or of a trusted command) and the
-//     guard's system call lie some tens of microseconds in which the new
-//     program is dumpable. A process that already runs then and tries in a tight
-//     loop can win that race; at the container's start there is none.
+//   - Where the agent has no capability of its own (the doors that cannot change a
+//     configuration's: the createRuntime hook, NRI, envscrub run; an agent whose
+//     entrypoint changes the user on its way, as gosu does, which clears it), a child
+//     of the agent is readable from the kernel's side of its exec to the guard's
+//     edit, stopped, with the agent's whole environment. A process of the same user
+//     that already runs, guesses the next process numbers and reads their environ in
+//     a tight loop gets the key from many of a busy agent's spawns. Not being dumpable
+//     cannot help, exec resets it. The same holds for the tens of microseconds between
+//     an exec of the main process, or of a trusted command, and the guard's system call;
+//     at the container's start nobody is there to look.
 //   - Root can write every program in the container: for an agent that is root, a
 //     rule only leaves out what everybody can write. Root that must not plant
 //     commands needs a read-only root file system, or rules with whole paths.
@@ -68,6 +69,7 @@
 //     started are at their default for the agent, as behind every Go program.
 //   - With nothing to take from children they are not stopped at all, and keep the
 //     variables that close a runtime's diagnostics.
+//   - A child that ignores SIGTRAP at its exec has it at its default.
 //   - What is still the agent when its main process ends (a fork without exec)
 //     ends with it, also where the guard is not process 1.
 //
