@@ -28,7 +28,7 @@ func TestSpread(t *testing.T) {
 }
 
 func line3(f func(x float64) float64) Curved {
-	c := Curved{Name: "made up"}
+	c := Curved{Name: "made up", Role: Ours}
 	for _, x := range []float64{1, 10, 100, 1000} {
 		y := f(x)
 		c.Points = append(c.Points, Point{x, Spread{y * 0.99, y, y * 1.01}})

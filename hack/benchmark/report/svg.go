@@ -4,15 +4,16 @@ import (
 	"encoding/xml"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 )
 
 // Sizes in pixels: of a panel, of the plot in it, and of a line of text below it.
 const (
 	panelWidth, panelHeight = 470, 390
-	plotLeft, plotTop       = 70, 44
-	plotWidth, plotHeight   = 376, 204
-	legendTop, legendLine   = 300, 17
+	plotLeft, plotTop       = 70, 50
+	plotWidth, plotHeight   = 368, 200
+	legendTop, legendLine   = 304, 17
 	headHeight              = 54
 	columns                 = 2
 )
@@ -33,6 +34,19 @@ text { fill: #e6edf3 } .back { fill: #0d1117 } .small { fill: #9198a1 } .grid { 
 </style>
 `
 
+// notes stand where a panel is left empty.
+var notes = []string{
+	"How growth is stated, by the first that holds:",
+	fmt.Sprintf("flat: every point is within %.0f %% of one and the same cost;", near*100),
+	fmt.Sprintf("linear: every point is within %.0f %% of a + b × n, fitted by", near*100),
+	"least squares of the relative errors;",
+	"otherwise the exponent between the last two points, where 1",
+	"would be linear.",
+	"",
+	"Thick lines are envscrub. Programs that do nothing in its place",
+	"show what is possible at all.",
+}
+
 // SVG draws the curves, each in a panel with its growth in words.
 func (r *Report) SVG() string {
 	rows := (len(r.Curves) + columns - 1) / columns
@@ -47,6 +61,11 @@ func (r *Report) SVG() string {
 		fmt.Fprintf(&w, `<g transform="translate(%d %d)">`+"\n", i%columns*panelWidth, headHeight+i/columns*panelHeight)
 		c.draw(&w)
 		w.WriteString("</g>\n")
+	}
+	if len(r.Curves)%columns != 0 {
+		for i, line := range notes {
+			label(&w, float64((columns-1)*panelWidth+plotLeft-50), float64(headHeight+(rows-1)*panelHeight+plotTop+i*18), "start", "small", line)
+		}
 	}
 	w.WriteString("</svg>\n")
 	return w.String()
@@ -66,9 +85,15 @@ func (c Curve) draw(w *strings.Builder) {
 		label(w, x, plotTop+plotHeight+16, "middle", "small", xs.name(tick))
 	}
 	fmt.Fprintf(w, `<path class="axis" d="M%d %dv%dh%d"/>`+"\n", plotLeft, plotTop, plotHeight, plotWidth)
-	label(w, plotLeft+plotWidth, plotTop+plotHeight+32, "end", "small", c.X)
+	label(w, plotLeft+plotWidth, plotTop+plotHeight+32, "end", "small", c.X+xs.scale())
+	quantity := c.Unit
+	if quantity == "s" {
+		quantity = "time"
+	}
+	label(w, plotLeft, plotTop-8, "start", "small", quantity+ys.scale())
+	colours := c.colours()
 	for i, s := range c.Series {
-		class := fmt.Sprintf("s%d", i%6)
+		class := fmt.Sprintf("s%d", colours[i])
 		var path strings.Builder
 		for j, p := range s.Points {
 			at := func(v float64) float64 { return plotTop + plotHeight - ys.at(v)*plotHeight }
@@ -87,6 +112,19 @@ func (c Curve) draw(w *strings.Builder) {
 	}
 }
 
+// colours gives every line one: what is ours has the same first colour everywhere, and so has the base.
+func (c Curve) colours() []int {
+	byRole := map[Role][]int{Ours: {0, 2, 3}, Base: {5}, Floor: {4, 1}, Peer: {1, 4, 5}}
+	next := map[Role]int{}
+	colours := make([]int, len(c.Series))
+	for i, s := range c.Series {
+		of := byRole[s.Role]
+		colours[i] = of[next[s.Role]%len(of)]
+		next[s.Role]++
+	}
+	return colours
+}
+
 // axis maps values to 0 … 1.
 type axis struct {
 	low, high float64
@@ -101,6 +139,13 @@ func (a axis) at(v float64) float64 {
 		v, low, high = math.Log(v), math.Log(low), math.Log(high)
 	}
 	return min(max((v-low)/(high-low), 0), 1)
+}
+
+func (a axis) scale() string {
+	if a.log {
+		return " (logarithmic)"
+	}
+	return ""
 }
 
 // axes are a logarithmic one for what is counted, and for the cost one that begins at zero, or a logarithmic one where the costs are a
@@ -123,8 +168,8 @@ func (c Curve) axes() (x, y axis) {
 	if yhigh > 6*ylow {
 		y.log = true
 		y.low, y.high = math.Pow(10, math.Floor(math.Log10(ylow))), math.Pow(10, math.Ceil(math.Log10(yhigh)))
-		for v := y.low; v <= y.high*1.01; v *= 10 {
-			y.ticks = append(y.ticks, v)
+		for p := math.Round(math.Log10(y.low)); p <= math.Round(math.Log10(y.high)); p++ {
+			y.ticks = append(y.ticks, math.Pow(10, p))
 		}
 		return x, y
 	}
@@ -135,19 +180,19 @@ func (c Curve) axes() (x, y axis) {
 			break
 		}
 	}
-	for v := 0.0; v <= y.high; v += step {
-		y.ticks = append(y.ticks, v)
+	for n := 0.0; n*step <= y.high; n++ {
+		y.ticks = append(y.ticks, n*step)
 	}
 	return x, y
 }
 
-// tickName is a round number with its unit.
+// tickName is a round number; seconds have their unit with them, since it changes along the axis.
 func tickName(v float64, unit string) string {
 	if v == 0 {
 		return "0"
 	}
 	if unit != "s" {
-		return fmt.Sprintf("%.4g %s", v, unit)
+		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
 	for _, u := range []struct {
 		least float64
