@@ -25,50 +25,46 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s %s: %s to %s, %+.0f %% (the spread explains %.0f %%)", c.Name, word, number(c.Old), number(c.New), 100*c.By, 100*c.Bound)
 }
 
-// Changes compares ours with an older run: each cost by its ratio to the floor of the same run, so that a slower machine changes nothing. A
-// change is one of more than [least] and of more than three standard errors of the two medians. What only one of the
-// runs measured is named in missing.
-func (r *Report) Changes(old *Report) (changes []Change, missing []string) {
-	before := map[string]Timing{}
-	for _, t := range old.Timings {
-		before[t.Figure+": "+t.Variant] = t
-	}
-	for _, t := range r.Timings {
-		if t.Role != Ours {
-			continue
-		}
-		name := t.Figure + ": " + t.Variant
-		was, ok := before[name]
-		if !ok {
-			missing = append(missing, name)
-			continue
-		}
-		bound := max(least, 3*math.Hypot(was.Cost.uncertainty(was.Rounds), t.Cost.uncertainty(t.Rounds)))
-		changes = appendChange(changes, Change{Name: name, Old: was.Cost.Median, New: t.Cost.Median, Bound: bound})
-	}
-	values := map[string]Value{}
-	for _, v := range old.Values {
-		values[v.Figure+": "+v.Variant] = v
-	}
-	for _, v := range r.Values {
-		if v.Role != Ours {
-			continue
-		}
-		name := v.Figure + ": " + v.Variant
-		was, ok := values[name]
-		if !ok {
-			missing = append(missing, name)
-			continue
-		}
-		changes = appendChange(changes, Change{Name: name, Old: was.Value, New: v.Value, Bound: least})
-	}
-	return changes, missing
+// cost is one that runs are compared by: the ratio to the floor of the same run, or for a value itself.
+type cost struct {
+	name                string
+	median, uncertainty float64
 }
 
-func appendChange(changes []Change, c Change) []Change {
-	c.By = c.New/c.Old - 1
-	if math.Abs(c.By) <= c.Bound {
-		return changes
+// costs are all of ours.
+func (r *Report) costs() (all []cost) {
+	for _, t := range r.Timings {
+		if t.Role == Ours {
+			all = append(all, cost{t.Figure + ": " + t.Variant, t.Cost.Median, t.Cost.uncertainty(t.Rounds)})
+		}
 	}
-	return append(changes, c)
+	for _, v := range r.Values {
+		if v.Role == Ours {
+			all = append(all, cost{v.Figure + ": " + v.Variant, v.Value, 0})
+		}
+	}
+	return all
+}
+
+// Changes compares ours with an older run: each cost by its ratio to the floor of the same run, so that a slower machine changes nothing. A
+// change is one of more than [least] and of more than three standard errors of the two medians. What the older run did not
+// measure is named in missing.
+func (r *Report) Changes(old *Report) (changes []Change, missing []string) {
+	before := map[string]cost{}
+	for _, c := range old.costs() {
+		before[c.name] = c
+	}
+	for _, now := range r.costs() {
+		was, ok := before[now.name]
+		if !ok {
+			missing = append(missing, now.name)
+			continue
+		}
+		c := Change{Name: now.name, Old: was.median, New: now.median, By: now.median/was.median - 1}
+		c.Bound = max(least, 3*math.Hypot(was.uncertainty, now.uncertainty))
+		if math.Abs(c.By) > c.Bound {
+			changes = append(changes, c)
+		}
+	}
+	return changes, missing
 }
