@@ -6,11 +6,12 @@ import (
 )
 
 // LivePods names the running pods that our handler started, as the CRI client
-// tells them. Where it is not installed nobody can say, and there are none.
-func LivePods() []string {
-	out, err := exec.Command("crictl", "pods", "--state", "ready", "--output", "json").Output()
+// tells them. Where it is not installed or gets no answer (an engine that is down
+// leaves its containers running) they are the containers of Options.Recorded.
+func LivePods(o Options) []string {
+	out, err := exec.Command("crictl", "--timeout=30s", "pods", "--state", "ready", "--output", "json").Output()
 	if err != nil {
-		return nil
+		return o.Recorded
 	}
 	return podsOfHandler(out)
 }

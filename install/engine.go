@@ -47,6 +47,9 @@ type Options struct {
 	DryRun    bool   // compute and report, write nothing
 	Force     bool   // uninstall although containers that use us are alive
 	User      *User  // not nil: this user's own (rootless) engine instead of the host's
+	// Recorded are containers that the wrapper started for this engine and that are alive by our own records: for an
+	// engine that cannot be asked.
+	Recorded []string
 }
 
 // User is a rootless user, as far as configuration files are concerned.

@@ -301,7 +301,7 @@ func (e Engine) Uninstall(o install.Options) (install.Report, error) {
 	}
 	doors := remembered(p)
 	if (o.Via == "" || o.Via == install.ViaRuntime) && doors.runtime && o.Root == "" && !o.Force {
-		if err := install.RefuseLive(install.LivePods(), "containerd"); err != nil {
+		if err := install.RefuseLive(install.LivePods(o), "containerd"); err != nil {
 			return r, err
 		}
 	}

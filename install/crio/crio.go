@@ -271,7 +271,7 @@ func (e Engine) Uninstall(o install.Options) (install.Report, error) {
 	}
 	doors := remembered(p)
 	if (o.Via == "" || o.Via == install.ViaRuntime) && doors.runtime && o.Root == "" && !o.Force {
-		if err := install.RefuseLive(install.LivePods(), "CRI-O"); err != nil {
+		if err := install.RefuseLive(install.LivePods(o), "CRI-O"); err != nil {
 			return r, err
 		}
 	}

@@ -125,6 +125,7 @@ While running containers use the wrapper this is refused: the engine would need 
 			if err != nil {
 				return err
 			}
+			opts.Recorded = wrapped(e.Name())
 			return a.report(asJSON, opts, "uninstall")(e.Uninstall(opts))
 		},
 	}

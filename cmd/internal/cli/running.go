@@ -23,7 +23,7 @@ type lister struct {
 var listers = []lister{
 	{name: "docker", program: "docker", ids: []string{"ps", "--quiet", "--no-trunc"}, inspect: []string{"inspect"}},
 	{name: "podman", program: "podman", ids: []string{"ps", "--quiet", "--no-trunc"}, inspect: []string{"inspect"}},
-	{name: "cri", program: "crictl", ids: []string{"ps", "--quiet", "--state", "running"}, inspect: []string{"inspect"}, one: true},
+	{name: "cri", program: "crictl", ids: []string{crictlTimeout, "ps", "--quiet", "--state", "running"}, inspect: []string{crictlTimeout, "inspect"}, one: true},
 }
 
 // list returns the running containers; there is false when the engine's program
@@ -60,6 +60,10 @@ func (l lister) list(ctx context.Context) (targets []target, there bool, err err
 	}
 	return targets, true, nil
 }
+
+// crictlTimeout is for crictl's own limit on an answer: its 2 seconds are too
+// short for a node under load.
+const crictlTimeout = "--timeout=60s"
 
 // engineTimeout bounds one question to an engine: a daemon that hangs must not
 // hang status.

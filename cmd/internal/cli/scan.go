@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/envscrub/envscrub/hook/record"
+	"github.com/envscrub/envscrub/install"
 	"github.com/envscrub/envscrub/policy"
 )
 
@@ -160,6 +161,20 @@ func recorded() map[string]*record.Record {
 	for _, r := range records {
 		out[r.ID] = r
 	}
+	return out
+}
+
+// wrapped names the living containers that an engine started through the wrapper,
+// by our records.
+func wrapped(engine string) []string {
+	var out []string
+	for id, r := range recorded() {
+		// Records have "cri-o", the command line "crio".
+		if r.Door == install.ViaRuntime && strings.ReplaceAll(r.Engine, "-", "") == engine {
+			out = append(out, id[:min(12, len(id))])
+		}
+	}
+	slices.Sort(out)
 	return out
 }
 
