@@ -12,6 +12,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sys/unix"
 
+	"github.com/envscrub/envscrub/harden/order"
 	"github.com/envscrub/envscrub/hook/audit"
 )
 
@@ -161,8 +162,11 @@ func parseArgs(args []string) (*options, error) {
 	return o, nil
 }
 
-// version is the module's, as the build recorded it.
+// version is the build's name, or the module's version, as the build recorded it.
 func version() string {
+	if name := order.Build(); name != "" {
+		return name
+	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
 	}

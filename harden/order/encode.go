@@ -114,7 +114,7 @@ func appendField(b []byte, key, value string) []byte {
 
 // Errors of Decode. Others name the field that is wrong.
 var (
-	ErrVersion = errors.New("the order is for a shim of another version")
+	ErrVersion = errors.New("the order is from another version or build than this shim; install all of envscrub's programs from one build (envscrub status shows which)")
 	ErrCut     = errors.New("the order is cut off")
 )
 

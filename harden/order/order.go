@@ -2,9 +2,20 @@ package order
 
 import "github.com/envscrub/envscrub/policy/spawn"
 
-// Version is the order's version. A shim of another version refuses it: it
-// changes whenever what a field means to the shim changes.
-const Version = "1"
+// protocol changes whenever what a field means to the shim changes.
+const protocol = "1"
+
+// Version is the order's version. A shim of another version refuses it, and so does
+// a shim of another build, where the build has a name: one that was left behind by
+// an update could lack what its doors count on.
+var Version = version()
+
+func version() string {
+	if name := Build(); name != "" {
+		return protocol + "." + name
+	}
+	return protocol
+}
 
 // What the guard does where a protection cannot be had.
 const (

@@ -65,7 +65,7 @@ func TestEveryCutIsRefused(t *testing.T) {
 }
 
 func TestDecodeRefuses(t *testing.T) {
-	const v = "envscrub=" + Version + ";"
+	v := "envscrub=" + Version + ";"
 	for name, text := range map[string]string{
 		"nothing":           "",
 		"something else":    "hello",

@@ -33,6 +33,10 @@ type host struct {
 
 func (h *host) run(args ...string) rig.Result {
 	h.t.Helper()
+	return rig.Run(h.t, h.command(args...))
+}
+
+func (h *host) command(args ...string) *exec.Cmd {
 	script := `set -e; for d in etc usr/share/containers var/lib; do mount --bind "$0/$d" "/$d"; done` + "\n"
 	env := append(os.Environ(), h.env...)
 	if h.user != nil {
@@ -41,7 +45,7 @@ func (h *host) run(args ...string) rig.Result {
 	}
 	cmd := exec.Command("unshare", append([]string{"--mount", "--propagation", "private", "sh", "-c", script + `exec "$@"`, h.dir}, args...)...)
 	cmd.Env, cmd.Dir = env, "/"
-	return rig.Run(h.t, cmd)
+	return cmd
 }
 
 func (h *host) must(args ...string) rig.Result {
@@ -371,5 +375,42 @@ func TestStatusStateDirectory(t *testing.T) {
 		if r.Code != 1 || !strings.Contains(r.Stdout, "no container starts through envscrub: ") || !strings.Contains(r.Stdout, c.want) {
 			t.Errorf("%s: exit %d\n%s%s", c.mount, r.Code, r.Stdout, r.Stderr)
 		}
+	}
+}
+
+// A shim that an update left behind: seen by status, and no container starts with it.
+func TestShimOfAnotherBuild(t *testing.T) {
+	program := built(t)
+	h := rootHost(t)
+	bin := filepath.Join(h.dir, "bin")
+	for _, name := range append([]string{"envscrub"}, programs...) {
+		rig.Copy(t, filepath.Join(filepath.Dir(program), name), filepath.Join(bin, name))
+	}
+	shim := filepath.Join(bin, "envscrub-shim")
+	cmd := exec.Command("sh", "-ec", `exec go build -trimpath -ldflags "-s -w $(hack/build --ldflags 0.0.1-old)" -o "$1" ./cmd/envscrub-shim`, "sh", shim)
+	cmd.Dir = filepath.Join("..", "..", "..")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if v := fileVersion(shim); v != "0.0.1-old" {
+		t.Errorf("the shim is of version %q", v)
+	}
+	program = filepath.Join(bin, "envscrub")
+	h.must(program, "install", "podman", "--via", "runtime", "--default")
+	tar := filepath.Join(h.dir, "i.tar")
+	if out, err := exec.Command("tar", "-C", rig.Rootfs(t), "-cf", tar, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	r := h.run("sh", "-ec", `podman import --quiet "$1" localhost/busybox >/dev/null
+podman run --rm --network none --env GH_TOKEN=made-up-12345678 localhost/busybox /bin/env`, "sh", tar)
+	if r.Code == 0 || !strings.Contains(r.Stderr, "from another version or build than this shim") || strings.Contains(r.Stdout+r.Stderr, "made-up") || strings.Contains(r.Stdout, "PATH=") {
+		t.Errorf("a container with a shim of another build: %+v", r)
+	}
+	// Where this program has a name too, status sees it.
+	s := &status{Version: "0.0.2"}
+	s.programs(install.Options{BinDir: bin}, true, nil)
+	if len(s.Problems) != 1 || !strings.Contains(s.Problems[0].What, shim+" is 0.0.1-old") {
+		t.Errorf("status: %+v", s.Problems)
 	}
 }

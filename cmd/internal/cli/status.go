@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"io"
@@ -176,36 +175,27 @@ func policyFiles(o install.Options) []string {
 }
 
 func (s *status) programs(o install.Options, registered bool, vias map[string]bool) {
-	versions := map[string]bool{}
+	odd := []string{}
 	for _, name := range programs {
 		p := programStatus{Name: name, Path: filepath.Join(o.BinDir, name), Version: "missing"}
 		if install.Executable(o, p.Path) {
 			p.Version = fileVersion(o.Path(p.Path))
-			if known(p.Version) {
-				versions[p.Version] = true
+			if p.Version != s.Version && known(p.Version) && known(s.Version) {
+				odd = append(odd, p.Path+" is "+p.Version)
 			}
 		} else if registered && (name == "envscrub-shim" || vias[strings.TrimPrefix(name, "envscrub-")]) {
 			s.problem("install envscrub's programs again, or name their directory with --bin-dir", "%s is not there", p.Path)
 		}
 		s.Programs = append(s.Programs, p)
 	}
-	if known(s.Version) {
-		versions[s.Version] = true
-	}
-	if len(versions) > 1 {
-		s.problem("install one version of all programs", "the programs are of different versions; a shim refuses orders of another one")
+	if len(odd) > 0 {
+		s.problem("install all programs from one build", "the programs are not of one build: this one is %s, %s; a shim refuses orders from another build", s.Version, strings.Join(odd, ", "))
 	}
 }
 
-func known(version string) bool { return !strings.HasSuffix(version, "unknown") }
-
-// fileVersion reads the version out of a Go program without starting it.
-func fileVersion(path string) string {
-	info, err := buildinfo.ReadFile(path)
-	if err != nil {
-		return "unknown"
-	}
-	return versionOf(info)
+// unnamed tells whether a program does not say of which build it is.
+func (s *status) unnamed() bool {
+	return !known(s.Version) || slices.ContainsFunc(s.Programs, func(p programStatus) bool { return !known(p.Version) })
 }
 
 // maxLast is how many of the last containers are shown.
@@ -287,6 +277,9 @@ func (s *status) write(w io.Writer) error {
 	b.WriteString("\n")
 	for _, p := range s.Programs {
 		fmt.Fprintf(&b, "program: %s %s\n", printable(p.Path), p.Version)
+	}
+	if s.unnamed() {
+		b.WriteString("note: not every program says of which build it is, so that nobody can tell whether they belong together; hack/build and the packages name it\n")
 	}
 	fmt.Fprintf(&b, "kernel: %s\n", s.Kernel)
 	if len(s.Last) > 0 {
