@@ -95,7 +95,7 @@ func TestEveryKeyIsThere(t *testing.T) {
 }
 
 func TestScriptsParse(t *testing.T) {
-	for _, s := range []string{"postinstall.sh", "preremove.sh", "try.sh"} {
+	for _, s := range []string{"postinstall.sh", "preremove.sh", "postremove.sh", "try.sh"} {
 		if out, err := exec.Command("sh", "-n", s).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v: %s", s, err, out)
 		}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -170,7 +171,11 @@ func wrapped(engine string) []string {
 	var out []string
 	for id, r := range recorded() {
 		// Records have "cri-o", the command line "crio".
-		if r.Door == install.ViaRuntime && strings.ReplaceAll(r.Engine, "-", "") == engine {
+		if r.Door != install.ViaRuntime || strings.ReplaceAll(r.Engine, "-", "") != engine {
+			continue
+		}
+		// One whose bundle is gone was taken away without its runtime.
+		if _, err := os.Stat(r.Bundle); err == nil {
 			out = append(out, id[:min(12, len(id))])
 		}
 	}
