@@ -3,6 +3,7 @@ package policy
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -62,39 +63,24 @@ func FuzzDecide(f *testing.F) {
 	f.Add("D_PASSWORD=p4ss-w0rd-x9\nU=amqp://u:p4ss-w0rd-x9@h\n=x\nNOEQUALS", "allow = [\"U\"]")
 	f.Add("ENVSCRUB_X=1\nK=http://u:sooo-secret-9@h\nL=sooo-secret-9", "[agent]\nkeep = [\"K\"]")
 	f.Fuzz(func(t *testing.T, lines, text string) {
-		p := &Policy{}
-		if p.add("FILE", []byte(text)) != nil {
-			return
-		}
-		p.base.secrets = nil
-		if p.finish(func(string) (string, bool) { return "", false }) != nil {
-			return
-		}
-		v, err := p.For(Subject{})
-		if err != nil {
+		v := fuzzView(text)
+		if v == nil {
 			return
 		}
 		env := strings.Split(lines, "\n")
 		d, err := v.Decide(env)
 		if err != nil {
-			for _, entry := range env {
-				if len(entry) > 24 && utf8.ValidString(entry) && strings.Contains(err.Error(), entry) {
-					t.Errorf("error %q repeats an entry", err)
-				}
-			}
+			noEntry(t, err, env)
 			return
 		}
 		if v.Mode != ModeEnforce {
 			return
 		}
-		fates := map[string]*Variable{}
-		for i := range d.Variables {
-			fates[d.Variables[i].Name] = &d.Variables[i]
-		}
+		fates := fatesOf(d)
 		// Order and bytes of what is kept.
 		rest := env
 		for _, entry := range d.Container() {
-			name, value, _ := cut(entry)
+			name, _, _ := cut(entry)
 			x := fates[name]
 			if x == nil {
 				t.Fatalf("%q is in no report", name)
@@ -119,25 +105,8 @@ func FuzzDecide(f *testing.F) {
 				t.Fatalf("%q is out of order or changed", name)
 			}
 			rest = rest[at+1:]
-			// No removed value under another name.
-			if vital(name) || strings.HasPrefix(x.Rule, "allow") {
-				continue
-			}
-			for i, other := range env {
-				n, secret, _ := cut(other)
-				o := fates[n]
-				if o.Fate != FateRemoved && o.Fate != FateAgent || n == name || o.Rule == "control" || strings.HasPrefix(o.Rule, "inherit") || strings.HasPrefix(o.Rule, "alias") || strings.Contains(o.Note, "inherit") || strings.Contains(o.Note, "alias") {
-					continue
-				}
-				r := reachOf(secret)
-				if r == reachBounded {
-					continue // may be the name of somebody
-				}
-				if r != reachNone && value == secret || r == reachAny && strings.Contains(value, secret) {
-					t.Errorf("entry %d, %q, has the value of the removed %q", i, name, n)
-				}
-			}
 		}
+		noAlias(t, env, d)
 		// The agent has what all have, and its own.
 		for _, entry := range d.Container() {
 			name, _, _ := cut(entry)
@@ -154,6 +123,136 @@ func FuzzDecide(f *testing.F) {
 			t.Errorf("a second pass removes %s", again.Removed())
 		}
 	})
+}
+
+// What is explicit passes, and nothing that the container lost comes back with it. With nothing explicit and nothing granted an
+// exec gets what the container has; a command that is granted something gets that on top.
+func FuzzDecideExec(f *testing.F) {
+	f.Add("A=1\nB_TOKEN="+key+"\nC="+key, "", "A C", "/bin/sh")
+	f.Add("GH_TOKEN="+key+"\nX="+key, "[[spawn.rule]]\ncommand = \"*/gh\"\nallow = [\"GH_TOKEN\"]", "", "/usr/bin/gh")
+	f.Add("K="+key+"\nL="+key, "locked = [\"L\"]\ninherit = \"core\"\n[agent]\nkeep = [\"K\"]", "L K", "agent")
+	f.Add("D_PASSWORD=p4ss-w0rd-x9\nU=amqp://u:p4ss-w0rd-x9@h\nD_PASSWORD=2", "[exec]\nallow = [\"U\"]\n[[spawn.trust]]\ncommand = \"*\"", "D_PASSWORD", "x")
+	f.Add("ENVSCRUB_X=1\nGIT_CONFIG_COUNT=1\nGIT_CONFIG_KEY_0=a\nGIT_CONFIG_VALUE_0="+key, "mode = \"observe\"", "ENVSCRUB_X", "")
+	f.Fuzz(func(t *testing.T, lines, text, explicit, command string) {
+		v := fuzzView(text)
+		if v == nil {
+			return
+		}
+		env := strings.Split(lines, "\n")
+		changed := func(name, _ string) bool { return slices.Contains(strings.Fields(explicit), name) }
+		d, err := v.DecideExec(env, changed, command)
+		if err != nil {
+			noEntry(t, err, env)
+			return
+		}
+		if !slices.Equal(d.Container(), d.Agent()) || len(d.Held()) != 0 {
+			t.Error("an exec has an environment of the agent's own")
+		}
+		if v.Mode != ModeEnforce {
+			return
+		}
+		fates := fatesOf(d)
+		for _, entry := range d.Container() {
+			name, _, _ := cut(entry)
+			if x := fates[name]; x == nil || isControl(name) || x.Fate != FateKept && x.Fate != FateSet || x.Fate == FateKept && !slices.Contains(env, entry) {
+				t.Errorf("%q is there: %+v", name, x)
+			}
+			if x := fates[name]; x != nil && x.Rule == "explicit" && locked(v, name) {
+				t.Errorf("%q is locked, and explicit", name)
+			}
+		}
+		noAlias(t, env, d)
+
+		never := func(string, string) bool { return false }
+		inherited, err := v.DecideExec(env, never, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, err := v.Decide(env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if grants, trusted := v.grants(""); grants == nil && !trusted && len(v.placeholders) == 0 && !slices.Equal(inherited.Container(), whole.Container()) {
+			t.Errorf("an exec without anything of its own gets %q, the container %q", inherited.Container(), whole.Container())
+		}
+		granted, err := v.DecideExec(env, never, command)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, entry := range inherited.Container() {
+			name, _, _ := cut(entry)
+			if !slices.Contains(granted.Container(), entry) && !strings.HasPrefix(name, "GIT_CONFIG_") {
+				t.Errorf("a grant takes %q away", name)
+			}
+		}
+	})
+}
+
+func locked(v *View, name string) bool {
+	var h hit
+	hash, small := hashName(name)
+	v.matcher.lookup(name, hash, small, &h)
+	return h.has(classLocked)
+}
+
+// fuzzView is the view of a policy's text; nil if it is none, or names files, which the fuzzer is not to read.
+func fuzzView(text string) *View {
+	p := &Policy{}
+	if p.add("FILE", []byte(text)) != nil {
+		return nil
+	}
+	p.base.secrets = nil
+	if p.finish(func(string) (string, bool) { return "", false }) != nil {
+		return nil
+	}
+	v, err := p.For(Subject{})
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+func noEntry(t *testing.T, err error, env []string) {
+	for _, entry := range env {
+		if len(entry) > 24 && utf8.ValidString(entry) && strings.Contains(err.Error(), entry) {
+			t.Errorf("error %q repeats an entry", err)
+		}
+	}
+}
+
+func fatesOf(d *Decision) map[string]*Variable {
+	fates := map[string]*Variable{}
+	for i := range d.Variables {
+		fates[d.Variables[i].Name] = &d.Variables[i]
+	}
+	return fates
+}
+
+// noAlias: no value that was removed is there under another name, but for what is documented.
+func noAlias(t *testing.T, env []string, d *Decision) {
+	t.Helper()
+	fates := fatesOf(d)
+	for _, entry := range d.Container() {
+		name, value, _ := cut(entry)
+		x := fates[name]
+		if x == nil || x.Fate == FateSet || x.Fate == FateAgent || vital(name) || strings.HasPrefix(x.Rule, "allow") || x.Rule == "grant" || x.Rule == "trust" {
+			continue
+		}
+		for i, other := range env {
+			n, secret, _ := cut(other)
+			o := fates[n]
+			if o.Fate != FateRemoved && o.Fate != FateAgent || n == name || o.Rule == "control" || strings.HasPrefix(o.Rule, "inherit") || strings.HasPrefix(o.Rule, "alias") || strings.Contains(o.Note, "inherit") || strings.Contains(o.Note, "alias") {
+				continue
+			}
+			r := reachOf(secret)
+			if r == reachBounded {
+				continue // may be the name of somebody
+			}
+			if r != reachNone && value == secret || r == reachAny && strings.Contains(value, secret) {
+				t.Errorf("entry %d, %q, has the value of the removed %q", i, name, n)
+			}
+		}
+	}
 }
 
 func countSet(d *Decision) int {

@@ -70,7 +70,7 @@ func (s *soak) storm(ctx context.Context, random *rand.Rand) {
 	s.count.storms++
 	good, victims := s.good(), s.named()
 	mended := 0 // from this event on
-	for event := range 40 {
+	for event := range 60 {
 		select {
 		case <-ctx.Done():
 			return
@@ -104,7 +104,7 @@ func (s *soak) calm(ctx context.Context) {
 	before := map[*passage]int{}
 	s.Lock()
 	for _, p := range s.doors {
-		before[p] = p.well + 1 // the one that lives already may not count
+		before[p] = p.well
 	}
 	s.Unlock()
 	for {
