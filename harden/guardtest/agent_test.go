@@ -49,7 +49,7 @@ func probeDir(t *testing.T) string {
 		rig.Copy(t, rig.CC(t, filepath.Join(source, p[1]), p[2:]...), filepath.Join(dir, p[0]))
 	}
 	rig.Copy(t, rig.Go(t, "./"+filepath.Join(source, "agent")), filepath.Join(dir, "agent"))
-	for _, name := range []string{"agent.js", "inspect.js", "agent.py", "behind", "script", "stops"} {
+	for _, name := range []string{"agent.js", "inspect.js", "agent.py", "self.py", "behind", "script", "stops"} {
 		rig.Copy(t, filepath.Join(source, name), filepath.Join(dir, name))
 	}
 	probes.dir = dir
