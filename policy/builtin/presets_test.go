@@ -13,6 +13,11 @@ func TestPresets(t *testing.T) {
 		if p.Doc == "" || len(p.Keep) == 0 || len(p.Commands) == 0 || len(p.Images) == 0 || !strings.HasPrefix(p.Source, "https://") {
 			t.Errorf("%s is incomplete", p.Name)
 		}
+		for i, k := range p.Keep {
+			if slices.Contains(p.Keep[:i], k) {
+				t.Errorf("%s keeps %s twice", p.Name, k)
+			}
+		}
 		if !slices.ContainsFunc(p.Keep, IsSensitiveName) && !slices.ContainsFunc(p.Keep, func(k string) bool { return strings.Contains(k, "*") }) {
 			t.Errorf("%s keeps nothing that is removed by default", p.Name)
 		}
