@@ -25,8 +25,8 @@ executed sandbox: 0
 `
 	without := strings.Replace(plain, "another user: 65534\n", "", 1) + "own sandbox: 0\n"
 	guarded := strings.NewReplacer("environ open", "environ refused", "mem open", "mem refused", "dumpable: 1", "dumpable: 0", "own sandbox: 0", "own sandbox: refused")
-	checkOutput(t, "a user, off", rig.Run(t, process(t, off(), "python3", "self.py")), without)
-	checkOutput(t, "a user, on", rig.Run(t, process(t, on(), "python3", "self.py")), guarded.Replace(without))
+	checkOutput(t, "a user, off", rig.Run(t, process(t, off(), "python3", probeDir(t)+"/self.py")), without)
+	checkOutput(t, "a user, on", rig.Run(t, process(t, on(), "python3", probeDir(t)+"/self.py")), guarded.Replace(without))
 	each(t, func(t *testing.T, rt rig.Runtime) {
 		// Root's files in /proc are root's in any case.
 		a := agent{host: true, order: off(), args: []string{"/usr/bin/python3", "/probe/self.py"}}
