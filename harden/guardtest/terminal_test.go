@@ -1,14 +1,7 @@
 package guardtest
 
 import (
-	"io"
-	"os"
-	"os/exec"
-	"strings"
 	"testing"
-	"time"
-
-	"github.com/creack/pty"
 
 	"github.com/envscrub/envscrub/hack/rig"
 	"github.com/envscrub/envscrub/harden/order"
@@ -23,29 +16,21 @@ func TestTerminal(t *testing.T) {
 			b := agent{host: true, order: o, args: []string{"/bin/bash", "--norc", "-i"}, env: []string{"PS1=$ ", "TERM=dumb"}}.bundle(t)
 			b.Spec.Process.Terminal = true
 			b.Write(t)
-			cmd := rt.Command("run", "--bundle", b.Dir, b.ID)
-			tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 200})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer tty.Close()
-			s := &screen{t: t, name: name, tty: tty, read: make(chan string, 1000)}
-			go s.pump()
-			s.expect("$ ")
-			s.send("stand\r", "leads session: no, leads group: yes, foreground: yes")
-			s.send("/probe/init count\r", "ready")
-			s.send("\x1a", "Stopped")
-			s.send("jobs; echo aft\"\"er\r", "after")
-			s.expect("$ ")
-			s.send("fg\r", "goes on")
-			s.send("\x03", "$ ")
-			s.send("echo co\"\"de $?\r", "code 130")
-			s.send("/probe/init count\r", "ready")
-			s.send("\x1c", "Quit")
-			s.expect("$ ")
-			s.send("exit 6\r", "exit")
-			s.wait(cmd)
-			if code := cmd.ProcessState.ExitCode(); code != 6 {
+			s := rig.OnTerminal(t, rt.Command("run", "--bundle", b.Dir, b.ID), 200)
+			s.Expect("$ ")
+			s.Ask("stand\r", "leads session: no, leads group: yes, foreground: yes")
+			s.Ask("/probe/init count\r", "ready")
+			s.Ask("\x1a", "Stopped")
+			s.Ask("jobs; echo aft\"\"er\r", "after")
+			s.Expect("$ ")
+			s.Ask("fg\r", "goes on")
+			s.Ask("\x03", "$ ")
+			s.Ask("echo co\"\"de $?\r", "code 130")
+			s.Ask("/probe/init count\r", "ready")
+			s.Ask("\x1c", "Quit")
+			s.Expect("$ ")
+			s.Ask("exit 6\r", "exit")
+			if code := s.Exit(); code != 6 {
 				t.Errorf("%s: code %d", name, code)
 			}
 		}
@@ -62,81 +47,12 @@ func TestTerminalKeys(t *testing.T) {
 			b := agent{order: on(), args: []string{"/probe/init", "count"}}.bundle(t)
 			b.Spec.Process.Terminal = true
 			b.Write(t)
-			cmd := rt.Command("run", "--bundle", b.Dir, b.ID)
-			tty, err := pty.Start(cmd)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer tty.Close()
-			s := &screen{t: t, tty: tty, read: make(chan string, 1000)}
-			go s.pump()
-			s.expect("ready")
-			s.send(c.key, "")
-			s.wait(cmd)
-			if code := cmd.ProcessState.ExitCode(); code != c.code {
+			s := rig.OnTerminal(t, rt.Command("run", "--bundle", b.Dir, b.ID), 80)
+			s.Expect("ready")
+			s.Type(c.key)
+			if code := s.Exit(); code != c.code {
 				t.Errorf("%q: code %d", c.key, code)
 			}
 		}
 	})
-}
-
-// screen is the other end of a terminal.
-type screen struct {
-	t    *testing.T
-	name string
-	tty  *os.File
-	read chan string
-	seen string
-}
-
-func (s *screen) pump() {
-	defer close(s.read)
-	for buf := make([]byte, 4096); ; {
-		n, err := s.tty.Read(buf)
-		if n > 0 {
-			s.read <- string(buf[:n])
-		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-// wait waits for the end of the runtime, whose last words have to be read.
-func (s *screen) wait(cmd *exec.Cmd) {
-	s.t.Helper()
-	timer := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
-	_ = cmd.Wait()
-	if !timer.Stop() {
-		s.t.Fatalf("%s: the container did not end; %q", s.name, s.seen)
-	}
-}
-
-// send types keys and waits for an answer.
-func (s *screen) send(keys, answer string) {
-	s.t.Helper()
-	if _, err := io.WriteString(s.tty, keys); err != nil {
-		s.t.Fatal(err)
-	}
-	s.expect(answer)
-}
-
-func (s *screen) expect(text string) {
-	s.t.Helper()
-	limit := time.After(20 * time.Second)
-	for {
-		if _, after, ok := strings.Cut(s.seen, text); ok {
-			s.seen = after
-			return
-		}
-		select {
-		case more, ok := <-s.read:
-			if !ok {
-				s.t.Fatalf("%s: %q did not come, but %q", s.name, text, s.seen)
-			}
-			s.seen += more
-		case <-limit:
-			s.t.Fatalf("%s: %q did not come, but %q", s.name, text, s.seen)
-		}
-	}
 }

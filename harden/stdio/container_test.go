@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 	"github.com/opencontainers/runtime-spec/specs-go"
@@ -172,25 +171,17 @@ while test -e /resize && test "$(stty size)" = "24 80"; do sleep 0.05; done; stt
 			b.Spec.Process.Terminal = true
 			b.Spec.Process.ConsoleSize = &specs.Box{Height: 24, Width: 80}
 			b.Write(t)
-			cmd := rt.Command("run", "--bundle", b.Dir, b.ID)
-			tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
-			if err != nil {
+			s := rig.OnTerminal(t, rt.Command("run", "--bundle", b.Dir, b.ID), 80)
+			s.Expect("[REDACTED]\r\n24 80\r\nWhich one is")
+			s.Type("it\r")
+			s.Expect("got it\r\n")
+			if err := pty.Setsize(s.TTY, &pty.Winsize{Rows: 30, Cols: 100}); err != nil {
 				t.Fatal(err)
 			}
-			defer tty.Close()
-			s := &terminal{t: t, tty: tty, read: make(chan string, 1000)}
-			go s.pump()
-			s.expect("[REDACTED]\r\n24 80\r\nWhich one is")
-			s.send("it\r")
-			s.expect("got it\r\n")
-			if err := pty.Setsize(tty, &pty.Winsize{Rows: 30, Cols: 100}); err != nil {
-				t.Fatal(err)
-			}
-			s.expect(after + "\r\nwait\r\n")
-			s.send("\x03")
-			s.expect("caught\r\n")
-			_ = cmd.Wait()
-			if code := cmd.ProcessState.ExitCode(); code != 4 {
+			s.Expect(after + "\r\nwait\r\n")
+			s.Type("\x03")
+			s.Expect("caught\r\n")
+			if code := s.Exit(); code != 4 {
 				t.Errorf("exit code %d", code)
 			}
 		})
@@ -209,52 +200,5 @@ func TestContainerWithoutSecrets(t *testing.T) {
 	c.Wait()
 	if got := c.Output(); !strings.HasSuffix(got, "/output\n") {
 		t.Errorf("%q", got)
-	}
-}
-
-type terminal struct {
-	t    *testing.T
-	tty  *os.File
-	read chan string
-	seen string
-}
-
-func (s *terminal) pump() {
-	defer close(s.read)
-	for buf := make([]byte, 4096); ; {
-		n, err := s.tty.Read(buf)
-		if n > 0 {
-			s.read <- string(buf[:n])
-		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-func (s *terminal) send(keys string) {
-	s.t.Helper()
-	if _, err := io.WriteString(s.tty, keys); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-func (s *terminal) expect(text string) {
-	s.t.Helper()
-	limit := time.After(10 * time.Second)
-	for {
-		if _, after, ok := strings.Cut(s.seen, text); ok {
-			s.seen = after
-			return
-		}
-		select {
-		case more, ok := <-s.read:
-			if !ok {
-				s.t.Fatalf("%q did not come, but %q", text, s.seen)
-			}
-			s.seen += more
-		case <-limit:
-			s.t.Fatalf("%q did not come, but %q", text, s.seen)
-		}
 	}
 }

@@ -119,25 +119,25 @@ func TestRedactBrokenPipe(t *testing.T) {
 //
 // report: dmno-dev/varlock PR#981, PR#770
 func TestRedactOnTerminal(t *testing.T) {
-	s := onTerminal(t, redactCommand(t, "sh", "-c", `test -t 0 && test -t 1 && test -t 2 && stty size; echo `+secret+`; printf 'Which one is'; read x; echo "got $x"; while test "$(stty size)" = "24 80"; do sleep 0.02; done; stty size`))
-	s.expect("24 80\r\n[REDACTED]\r\nWhich one is")
-	if err := pty.Setsize(s.tty, &pty.Winsize{Rows: 30, Cols: 100}); err != nil {
+	s := rig.OnTerminal(t, redactCommand(t, "sh", "-c", `test -t 0 && test -t 1 && test -t 2 && stty size; echo `+secret+`; printf 'Which one is'; read x; echo "got $x"; while test "$(stty size)" = "24 80"; do sleep 0.02; done; stty size`), 80)
+	s.Expect("24 80\r\n[REDACTED]\r\nWhich one is")
+	if err := pty.Setsize(s.TTY, &pty.Winsize{Rows: 30, Cols: 100}); err != nil {
 		t.Fatal(err)
 	}
-	s.send("it\r")
-	s.expect("got it\r\n30 100\r\n")
-	if err := s.cmd.Wait(); err != nil {
+	s.Type("it\r")
+	s.Expect("got it\r\n30 100\r\n")
+	if err := s.Cmd.Wait(); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestRedactInterruptOnTerminal(t *testing.T) {
-	s := onTerminal(t, redactCommand(t, "sh", "-c", `trap 'echo caught; exit 3' INT; echo ready; while :; do sleep 0.1; done`))
-	s.expect("ready")
-	s.send("\x03")
-	s.expect("caught")
-	s.cmd.Wait()
-	if code := s.cmd.ProcessState.ExitCode(); code != 3 {
+	s := rig.OnTerminal(t, redactCommand(t, "sh", "-c", `trap 'echo caught; exit 3' INT; echo ready; while :; do sleep 0.1; done`), 80)
+	s.Expect("ready")
+	s.Type("\x03")
+	s.Expect("caught")
+	s.Cmd.Wait()
+	if code := s.Cmd.ProcessState.ExitCode(); code != 3 {
 		t.Errorf("exit code %d", code)
 	}
 }
@@ -148,26 +148,26 @@ func TestRedactJobControl(t *testing.T) {
 	inner := redactCommand(t, "sh", "-c", `echo started; read a; echo "read $a"`)
 	cmd := exec.Command("bash", "--norc", "--noprofile", "-i")
 	cmd.Env = append(os.Environ(), "PS1=@ ", "HISTFILE=", "TERM=dumb")
-	s := onTerminal(t, cmd)
-	s.expect("@ ")
+	s := rig.OnTerminal(t, cmd, 80)
+	s.Expect("@ ")
 	quoted := make([]string, len(inner.Args))
 	for i, a := range inner.Args {
 		quoted[i] = "'" + a + "'"
 	}
-	s.send(strings.Join(quoted, " ") + "\n")
-	s.expect("started\r\n")
-	s.send("\x1a")
-	s.expect("Stopped")
-	s.expect("@ ")
-	s.send("stty -a | grep -o -w -e -icanon -e icanon; echo " + "still-here\n")
-	s.expect("\nicanon\r\nstill-here")
-	s.send("fg\n")
-	s.expect("redact") // bash says what it continues; what is typed from here on waits for it
-	s.send("again\n")
-	s.expect("read again")
-	s.expect("@ ")
-	s.send("exit\n")
-	if err := s.cmd.Wait(); err != nil {
+	s.Type(strings.Join(quoted, " ") + "\n")
+	s.Expect("started\r\n")
+	s.Type("\x1a")
+	s.Expect("Stopped")
+	s.Expect("@ ")
+	s.Type("stty -a | grep -o -w -e -icanon -e icanon; echo " + "still-here\n")
+	s.Expect("\nicanon\r\nstill-here")
+	s.Type("fg\n")
+	s.Expect("redact") // bash says what it continues; what is typed from here on waits for it
+	s.Type("again\n")
+	s.Expect("read again")
+	s.Expect("@ ")
+	s.Type("exit\n")
+	if err := s.Cmd.Wait(); err != nil {
 		t.Error(err)
 	}
 }
@@ -185,76 +185,9 @@ func TestRedactHalfOnTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	slave.Close()
-	s := newSession(t, master, cmd)
-	s.expect("err is one [REDACTED]\r\n")
+	s := rig.NewScreen(t, master, cmd)
+	s.Expect("err is one [REDACTED]\r\n")
 	if got, want := out.String(), "out is none [REDACTED]\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// A session is a program on a terminal.
-type session struct {
-	t    *testing.T
-	tty  *os.File
-	cmd  *exec.Cmd
-	read chan string
-	seen string
-}
-
-func onTerminal(t *testing.T, cmd *exec.Cmd) *session {
-	t.Helper()
-	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return newSession(t, tty, cmd)
-}
-
-func newSession(t *testing.T, tty *os.File, cmd *exec.Cmd) *session {
-	s := &session{t: t, tty: tty, cmd: cmd, read: make(chan string, 1000)}
-	go func() {
-		defer close(s.read)
-		for buf := make([]byte, 4096); ; {
-			n, err := tty.Read(buf)
-			if n > 0 {
-				s.read <- string(buf[:n])
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		tty.Close()
-	})
-	return s
-}
-
-func (s *session) send(keys string) {
-	s.t.Helper()
-	if _, err := io.WriteString(s.tty, keys); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-// expect reads until the text has come.
-func (s *session) expect(text string) {
-	s.t.Helper()
-	limit := time.After(10 * time.Second)
-	for {
-		if _, after, ok := strings.Cut(s.seen, text); ok {
-			s.seen = after
-			return
-		}
-		select {
-		case more, ok := <-s.read:
-			if !ok {
-				s.t.Fatalf("%q did not come, but %q", text, s.seen)
-			}
-			s.seen += more
-		case <-limit:
-			s.t.Fatalf("%q did not come, but %q", text, s.seen)
-		}
 	}
 }
