@@ -33,7 +33,7 @@ mkdir -p /etc/containers
 envscrub install podman --via runtime >/dev/null 2>&1
 refused() { # COMMAND...: a removal that must not happen
 	if "$@" >/tmp/out 2>&1; then say "removed all the same: $*"; exit 1; fi
-	grep -q "$words" /tmp/out || { cat /tmp/out; exit 1; }
+	grep -q -- "$words" /tmp/out || { cat /tmp/out; exit 1; }
 	test -x /usr/libexec/envscrub/envscrub-shim
 }
 words="envscrub uninstall podman" refused dpkg -r envscrub
