@@ -182,8 +182,12 @@ func (c *conf) edit(old []byte, doors doorset, handler, before string) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	if len(strings.TrimSpace(string(data))) == 0 {
-		data = []byte("version = 2\n")
+	if len(c.doc) == 0 {
+		// A file that says nothing, but for comments, is of version 1 as soon as it has a table of ours.
+		if len(data) > 0 && !strings.HasSuffix(string(data), "\n") {
+			data = append(data, '\n')
+		}
+		data = append(data, "version = 2\n"...)
 	}
 	text := handler
 	if doors.nri {
