@@ -9,31 +9,41 @@ import (
 	"github.com/envscrub/envscrub/hack/rig"
 )
 
-// A tool that already runs reads the agent's next children in a tight loop. Each has the agent's whole environment from the
-// kernel's side of its exec on until the guard has filtered it.
+// A tool that already runs reads, in a tight loop, the agent's next children: each has the agent's whole environment from
+// the kernel's side of its exec on until the guard has filtered it. Another one reads the agent itself while that becomes
+// one program after another, each of which can be read until the guard has closed it.
 func TestRace(t *testing.T) {
-	race := func(t *testing.T, rt rig.Runtime, plain bool) (found int) {
-		a := agent{uid: 1000, order: on(), plain: plain, args: []string{"/bin/sh", "-c",
-			"/probe/race 700 " + key + " & i=0; while [ $i -lt 900 ]; do /probe/child; i=$((i+1)); done >/dev/null; wait"}}
-		out := a.run(t, rt)
-		for line := range strings.Lines(out.Stdout) {
-			if _, err := fmt.Sscanf(line, "race: %d", &found); err == nil {
-				return found
+	for name, script := range map[string]string{
+		"children": "/probe/race 700 KEY & i=0; while [ $i -lt 900 ]; do /probe/child; i=$((i+1)); done >/dev/null; wait",
+		"agent": `[ $1 = 0 ] && /probe/race $$ KEY /tmp/stop >/tmp/out &
+[ $1 -lt 400 ] && exec /bin/sh -c "$0" "$0" $(($1 + 1))
+touch /tmp/stop; until grep race /tmp/out; do usleep 10000; done`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			race := func(t *testing.T, rt rig.Runtime, plain bool) (found int) {
+				script := strings.Replace(script, "KEY", key, 1)
+				a := agent{uid: 1000, order: on(), plain: plain, args: []string{"/bin/sh", "-c", script, script, "0"}}
+				out := a.run(t, rt)
+				for line := range strings.Lines(out.Stdout) {
+					if _, err := fmt.Sscanf(line, "race: %d", &found); err == nil {
+						return found
+					}
+				}
+				t.Fatalf("the tool says nothing: code %d\n%s%s", out.Code, out.Stdout, out.Stderr)
+				return 0
 			}
-		}
-		t.Fatalf("the tool says nothing: code %d\n%s%s", out.Code, out.Stdout, out.Stderr)
-		return 0
+			each(t, func(t *testing.T, rt rig.Runtime) {
+				if found := race(t, rt, false); found != 0 {
+					t.Errorf("the tool read the key %d times", found)
+				}
+				found := race(t, rt, true)
+				t.Logf("%d times where the agent has no capability of its own", found)
+				if found == 0 {
+					t.Error("the tool did not read the key where the agent has no capability of its own")
+				}
+			})
+		})
 	}
-	each(t, func(t *testing.T, rt rig.Runtime) {
-		if found := race(t, rt, false); found != 0 {
-			t.Errorf("the tool read the key %d times", found)
-		}
-		found := race(t, rt, true)
-		t.Logf("%d times where it has not", found)
-		if found == 0 {
-			t.Error("the tool did not read the key where the agent has no capability of its own")
-		}
-	})
 }
 
 // The agent's capability is the agent's alone, and what the shim needed to set it up is gone: to its tools nothing is
