@@ -56,6 +56,17 @@ func testPodman(t *testing.T, bare, p *rig.Engine) {
 		p.Must("rm", "--force", "--time=0", id)
 	})
 
+	t.Run("the agent's own capability", func(t *testing.T) {
+		show := join("run", "--rm", planted, "--user", "1000", rig.Image, "/bin/sh", "-c", "grep CapPrm /proc/$$/status; grep CapPrm /proc/self/status; exit 0")
+		const none, one = "CapPrm:\t0000000000000000", "CapPrm:\t0000000800000000"
+		if got := bare.Must(show...); got != none+"\n"+none {
+			t.Errorf("bare: %s", got)
+		}
+		if got := p.Must(show...); got != one+"\n"+none {
+			t.Errorf("envscrub: %s", got)
+		}
+	})
+
 	t.Run("as without us", func(t *testing.T) {
 		for _, c := range [][]string{
 			{"--rm", rig.Image, "/bin/sh", "-c", "exit 7"},
