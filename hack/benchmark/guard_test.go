@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/envscrub/envscrub/hack/benchmark/report"
 	"github.com/envscrub/envscrub/hack/rig"
 	"github.com/envscrub/envscrub/harden/order"
@@ -28,7 +30,7 @@ func bare(args ...string) *exec.Cmd {
 func guarded(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	// Started by root on the host, so with CAP_SYS_ADMIN: that voids the protection and changes no cost.
-	o := &order.Order{AllowVoid: true, AgentOnly: []string{agentKey}, Dumpable: order.Require, Diagnostics: []string{order.Node}}
+	o := &order.Order{AllowVoid: true, AgentOnly: []string{agentKey}, Dumpable: order.Require, Capability: unix.CAP_WAKE_ALARM, Diagnostics: []string{order.Node}}
 	cmd := bare(append([]string{rig.Bin(t, "envscrub-shim")}, args...)...)
 	cmd.Env = append(cmd.Env, o.Environ()...)
 	return cmd
