@@ -56,7 +56,8 @@ func HookFiles(hook, when string, user *User) ([]HookFile, error) {
 	default:
 		return nil, fmt.Errorf("--when %s: neither %s nor %s", when, WhenAnnotation, WhenAlways)
 	}
-	env := []string{hookPath}
+	// The hook does one thing after the other: told so, Go's runtime starts fewer threads, which is a tenth of the hook.
+	env := []string{hookPath, "GOMAXPROCS=1"}
 	if user != nil {
 		env = append(env, "HOME="+user.Home, "XDG_RUNTIME_DIR="+user.RuntimeDir, "XDG_CONFIG_HOME="+user.ConfigHome)
 	}

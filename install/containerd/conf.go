@@ -119,6 +119,9 @@ func read(o install.Options) (*conf, error) {
 	}
 	c.merge(c.doc, c.version)
 	for _, file := range c.imported(o) {
+		if file == dropIn {
+			continue // ours, whatever became of it
+		}
 		data, err := os.ReadFile(o.Path(file))
 		if err != nil {
 			return nil, err
@@ -131,9 +134,7 @@ func read(o install.Options) (*conf, error) {
 		if v, ok := doc["version"].(int64); ok {
 			version = v
 		}
-		if file != dropIn {
-			c.merge(doc, version)
-		}
+		c.merge(doc, version)
 	}
 	return c, nil
 }

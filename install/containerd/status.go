@@ -28,7 +28,7 @@ func (e Engine) Status(o install.Options) install.Status {
 		doc, err := tomledit.Decode(data)
 		switch {
 		case err != nil:
-			problem(fmt.Sprintf("%s: %v", o.Path(dropIn), err), "envscrub install containerd")
+			problem(fmt.Sprintf("%s: %v; containerd does not start with it", o.Path(dropIn), err), "rm "+o.Path(dropIn)+" && envscrub install containerd")
 		case !c.imports():
 			problem(o.Path(dropIn)+": "+o.Path(c.path)+" does not import it, containerd never reads it", "envscrub install containerd")
 		default:
@@ -52,8 +52,7 @@ func (e Engine) Status(o install.Options) install.Status {
 	}
 	p, err := install.NewPlan(o, e.Name())
 	if err != nil {
-		problem(err.Error(), "")
-		return s
+		return s // which status says for every engine
 	}
 	if remembered(p).nri {
 		s.Doors = append(s.Doors, install.Door{Via: install.ViaNRI, File: o.Path(file), Program: filepath.Join(o.BinDir, "envscrub-nri")})

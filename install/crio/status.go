@@ -67,8 +67,7 @@ func (e Engine) Status(o install.Options) install.Status {
 	}
 	p, err := install.NewPlan(o, e.Name())
 	if err != nil {
-		problem(err.Error(), "")
-		return s
+		return s // which status says for every engine
 	}
 	if doors := remembered(p); doors.nri {
 		s.Doors = append(s.Doors, install.Door{Via: install.ViaNRI, File: o.Path(filepath.Join(c.dir, dropInName)), Program: filepath.Join(o.BinDir, "envscrub-nri")})

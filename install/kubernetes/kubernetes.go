@@ -30,22 +30,30 @@ var kubelet = []string{
 
 var endpoint = regexp.MustCompile(`(?m)(?:--container-runtime-endpoint[=\s]|^\s*containerRuntimeEndpoint:\s*)["']?(?:unix://)?(\S+?)["']?(?:\s|$)`)
 
-// node finds the engine of this node.
-func node(o install.Options) (install.Engine, string, error) {
-	socket, where := "", ""
+// socket is where this node's kubelet looks for its engine, and the file that says
+// so; "" where no kubelet is told.
+func socket(o install.Options) (socket, where string, err error) {
 	for _, path := range kubelet {
 		text, err := os.ReadFile(o.Path(path))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return nil, "", err
+			return "", "", err
 		}
 		if m := endpoint.FindAllSubmatch(text, -1); len(m) > 0 {
 			socket, where = string(m[len(m)-1][1]), o.Path(path)
 		}
 	}
+	return socket, where, nil
+}
+
+// node finds the engine of this node.
+func node(o install.Options) (install.Engine, string, error) {
+	socket, where, err := socket(o)
 	switch {
+	case err != nil:
+		return nil, "", err
 	case regexp.MustCompile(`/crio\b`).MatchString(socket):
 		return crio.Engine{}, where, nil
 	case regexp.MustCompile(`/containerd\b`).MatchString(socket):
@@ -97,9 +105,13 @@ func (Engine) Uninstall(o install.Options) (install.Report, error) {
 }
 
 // Status implements install.Engine. A node's engine has a status of its own, so
-// that this one only says which it is.
+// that this one only says which it is, on a node.
 func (e Engine) Status(o install.Options) install.Status {
 	s := install.Status{Engine: e.Name()}
+	if socket, _, err := socket(o); err == nil && socket == "" {
+		s.Where = "no kubelet on this host is told its engine"
+		return s
+	}
 	s.Found, s.Where = e.Found(o)
 	return s
 }

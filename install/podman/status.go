@@ -22,6 +22,9 @@ func (e Engine) Status(o install.Options) install.Status {
 	if s.Found && o.Root == "" {
 		s.Version = install.FirstLine(exec.Command(s.Where, "--version"))
 	}
+	if p, err := install.NewPlan(o, e.Name()); !s.Found && err == nil && len(p.Registered()) == 0 {
+		return s // hooks that are there are another engine's
+	}
 	c, err := effective(o)
 	if err != nil {
 		problem(err.Error(), "")
@@ -67,7 +70,7 @@ func hooksDoor(o install.Options, c *conf, problem func(what, mend string)) (ins
 			file := filepath.Join(dir, install.HookFileName(stage))
 			data, err := os.ReadFile(o.Path(file))
 			if errors.Is(err, fs.ErrNotExist) {
-				if found && dir == filepath.Dir(door.File) {
+				if found && o.Path(dir) == filepath.Dir(door.File) {
 					problem(o.Path(file)+" is missing: records of ended containers stay", again)
 				}
 				continue

@@ -46,7 +46,8 @@ What has to be restarted is said, and done only with --restart.`,
 			if err != nil {
 				return err
 			}
-			if err := preflight(opts); err != nil {
+			shim, err := preflight(opts)
+			if err != nil {
 				return fmt.Errorf("install %s: %w", e.Name(), err)
 			}
 			if found, why := e.Found(opts); !found {
@@ -55,6 +56,7 @@ What has to be restarted is said, and done only with --restart.`,
 			r, err := e.Install(opts)
 			if err == nil {
 				a.unasked(opts, r)
+				a.label(opts, shim)
 			}
 			return a.report(asJSON, opts, "install")(r, err)
 		},
@@ -159,30 +161,45 @@ func engineOptions(name string, host *hostFlags, o install.Options) (install.Eng
 	return e, o, nil
 }
 
+// label lets containers execute the shim where SELinux asks for that.
+func (a *app) label(o install.Options, shim string) {
+	if o.DryRun || o.User != nil {
+		return
+	}
+	changed, err := install.LabelShim(o, shim)
+	switch {
+	case err != nil:
+		a.note("%v; SELinux keeps containers from executing it without: %s", err, install.LabelCommand(shim))
+	case changed:
+		a.note("%s has an SELinux label now that lets containers execute it; it lasts until the file is replaced (the packages make it last)", shim)
+	}
+}
+
 // preflight refuses an install after which no container would start: with a policy
-// that does not load, or without the shim. report: nvidia-container-toolkit PR#2023
-func preflight(o install.Options) error {
+// that does not load, or without the shim, which it returns.
+// report: nvidia-container-toolkit PR#2023
+func preflight(o install.Options) (shim string, err error) {
 	shims := []string{filepath.Join(o.BinDir, "envscrub-shim"), filepath.Join(libexec, "envscrub-shim")}
 	if o.Root == "" {
 		loaded, err := (&policyFlags{}).load()
 		if err != nil {
-			return fmt.Errorf("no container would start with this policy: %w", err)
+			return "", fmt.Errorf("no container would start with this policy: %w", err)
 		}
 		view, err := loaded.For(policy.Subject{})
 		if err != nil {
-			return fmt.Errorf("no container would start with this policy: %w", err)
+			return "", fmt.Errorf("no container would start with this policy: %w", err)
 		}
 		if view.Shim != "" {
 			shims = append(shims, view.Shim)
 		}
 	}
 	shims = slices.Compact(shims)
-	for _, shim := range shims {
+	for _, shim = range shims {
 		if install.Executable(o, shim) {
-			return nil
+			return shim, nil
 		}
 	}
-	return fmt.Errorf("no container would start: envscrub-shim is neither of %s", strings.Join(shims, ", "))
+	return "", fmt.Errorf("no container would start: envscrub-shim is neither of %s", strings.Join(shims, ", "))
 }
 
 // report prints what an install or uninstall did.

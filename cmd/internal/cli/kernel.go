@@ -16,6 +16,7 @@ type kernelStatus struct {
 	Yama           string `json:"yama"` // ptrace_scope, or "absent"
 	UserNamespaces string `json:"user_namespaces"`
 	SELinux        string `json:"selinux"`
+	ShimLabel      string `json:"shim_label,omitempty"` // where SELinux is on
 	AppArmor       string `json:"apparmor"`
 }
 
@@ -60,7 +61,11 @@ func kernel(o install.Options) kernelStatus {
 }
 
 func (k kernelStatus) String() string {
-	return fmt.Sprintf("%s; Yama ptrace_scope %s; user namespaces %s; SELinux %s; AppArmor %s", k.Release, k.Yama, k.UserNamespaces, k.SELinux, k.AppArmor)
+	selinux := k.SELinux
+	if k.ShimLabel != "" {
+		selinux += " (the shim is " + k.ShimLabel + ")"
+	}
+	return fmt.Sprintf("%s; Yama ptrace_scope %s; user namespaces %s; SELinux %s; AppArmor %s", k.Release, k.Yama, k.UserNamespaces, selinux, k.AppArmor)
 }
 
 // problems are the settings that keep the guard from working. Yama's 0 to 2

@@ -94,8 +94,11 @@ func gather(o install.Options, configs map[string]string, flags *policyFlags) *s
 		own := o
 		own.Config = configs[e.Name()]
 		es := e.Status(own)
+		if _, err := install.NewPlan(own, e.Name()); err != nil {
+			es.Problems = append(es.Problems, install.Problem{What: err.Error()})
+		}
 		for _, p := range es.Problems {
-			s.Problems = append(s.Problems, install.Problem{What: es.Engine + ": " + p.What, Mend: p.Mend})
+			s.problem(p.Mend, "%s: %s", es.Engine, p.What)
 		}
 		for _, d := range es.Doors {
 			registered, vias[d.Via] = true, true
@@ -107,6 +110,7 @@ func gather(o install.Options, configs map[string]string, flags *policyFlags) *s
 	s.policy(o, flags)
 	s.programs(o, registered, vias)
 	s.Kernel = kernel(o)
+	s.label(o, registered)
 	s.Problems = append(s.Problems, s.Kernel.problems()...)
 	if o.Root == "" {
 		s.last()
@@ -114,7 +118,11 @@ func gather(o install.Options, configs map[string]string, flags *policyFlags) *s
 	return s
 }
 
+// problem notes what is wrong. Where no one command mends it, the message says what to do.
 func (s *status) problem(mend, format string, args ...any) {
+	if mend == "" {
+		mend = "mend what it says, then: envscrub status"
+	}
 	s.Problems = append(s.Problems, install.Problem{What: fmt.Sprintf(format, args...), Mend: mend})
 }
 
@@ -191,6 +199,22 @@ func (s *status) programs(o install.Options, registered bool, vias map[string]bo
 	if len(odd) > 0 {
 		s.problem("install all programs from one build", "the programs are not of one build: this one is %s, %s; a shim refuses orders from another build", s.Version, strings.Join(odd, ", "))
 	}
+}
+
+// label looks whether SELinux lets containers execute the shim.
+func (s *status) label(o install.Options, registered bool) {
+	shim := filepath.Join(o.BinDir, "envscrub-shim")
+	if !install.SELinuxOn(o) || !install.Executable(o, shim) {
+		return
+	}
+	label, ok, err := install.ShimLabel(o, shim)
+	switch {
+	case err != nil:
+		s.problem("", "%v", err)
+	case !ok && registered:
+		s.problem(install.LabelCommand(shim), "SELinux is %s and the label of %s is %q: a container may not execute it", s.Kernel.SELinux, shim, label)
+	}
+	s.Kernel.ShimLabel = label
 }
 
 // unnamed tells whether a program does not say of which build it is.
