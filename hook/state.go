@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -13,12 +14,17 @@ import (
 // long as somebody made them, and precreate's configuration the environment.
 const MaxInput = doc.MaxSize
 
+// usualInput is more than a state has as a rule, so that what is read need not be copied as it grows.
+const usualInput = 8 << 10
+
 // ReadInput reads a hook's standard input to its end, whatever it is: crun fails
 // the container now and then when a hook goes without having read it all.
 func ReadInput(r io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, MaxInput+1))
+	var data bytes.Buffer
+	data.Grow(usualInput)
+	_, err := data.ReadFrom(io.LimitReader(r, MaxInput+1))
 	var rest int64
-	if len(data) > MaxInput {
+	if data.Len() > MaxInput {
 		var e error
 		if rest, e = io.Copy(io.Discard, r); err == nil {
 			err = e
@@ -27,10 +33,10 @@ func ReadInput(r io.Reader) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read standard input: %w", err)
 	}
-	if n := int64(len(data)) + rest; n > MaxInput {
+	if n := int64(data.Len()) + rest; n > MaxInput {
 		return nil, fmt.Errorf("read standard input: it has %d bytes, more than the %d that are allowed", n, MaxInput)
 	}
-	return data, nil
+	return data.Bytes(), nil
 }
 
 // A State is what a runtime gives a hook on its standard input.

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"errors"
 	"sort"
 	"strconv"
@@ -95,7 +96,7 @@ func parseDocument(file string, data []byte) (*value, error) {
 	}
 	// The parser measures offsets by capacity.
 	data = data[:len(data):len(data)]
-	d.lines = append(d.lines, 0)
+	d.lines = append(make([]int, 0, bytes.Count(data, []byte{'\n'})+1), 0)
 	for i, c := range data {
 		if c == '\n' {
 			d.lines = append(d.lines, i+1)

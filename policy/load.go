@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -175,14 +176,16 @@ func readFile(file string, limit int64, purpose filePurpose, root bool) ([]byte,
 	if purpose == secretFile && readableByOthers(info) {
 		return nil, fail("holds a secret and is readable by others; chmod o-rwx " + file)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
+	// As much room as it takes at once: a buffer that grows is nearly as dear as all the rest.
+	var data bytes.Buffer
+	data.Grow(int(min(info.Size(), limit)) + bytes.MinRead)
+	if _, err := data.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
 		return nil, unreadable(file, err)
 	}
-	if int64(len(data)) > limit {
+	if int64(data.Len()) > limit {
 		return nil, fail("is larger than " + strconv.FormatInt(limit>>10, 10) + " KiB; use a smaller file")
 	}
-	return data, nil
+	return data.Bytes(), nil
 }
 
 // secret is a known value and where it comes from.

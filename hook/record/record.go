@@ -118,6 +118,9 @@ func (r *Record) Changed() func(name, value string) bool {
 
 const magic = "envscrub record 1"
 
+// usualSize is room for a few dozen variables.
+const usualSize = 4 << 10
+
 // fields are the single values, by the word that their line begins with.
 func (r *Record) fields() []struct {
 	word string
@@ -140,12 +143,14 @@ func (r *Record) fields() []struct {
 }
 
 func (r *Record) encode() []byte {
-	b := append([]byte(magic), '\n')
+	b := append(append(make([]byte, 0, usualSize), magic...), '\n')
 	for _, f := range r.fields() {
 		b = append(append(b, f.word...), ' ')
 		b = append(strconv.AppendQuote(b, *f.at), '\n')
 	}
-	b = fmt.Appendf(b, "time %d\nkept %d\nkey %x\n", r.Time.UnixNano(), r.Kept, r.key)
+	b = strconv.AppendInt(append(b, "time "...), r.Time.UnixNano(), 10)
+	b = strconv.AppendInt(append(b, "\nkept "...), int64(r.Kept), 10)
+	b = append(hex.AppendEncode(append(b, "\nkey "...), r.key), '\n')
 	for _, v := range r.Variables {
 		b = append(b, "variable"...)
 		for _, s := range []string{v.Name, v.Fate, v.Rule, v.At} {
