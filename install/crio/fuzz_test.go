@@ -11,15 +11,13 @@ import (
 // Whatever CRI-O's own file: an install either refuses it and leaves everything as it was, or adds files that are TOML and
 // have our handler, hooks directory or NRI; an uninstall gives back what was there.
 func FuzzInstall(f *testing.F) {
-	for _, s := range []string{
+	for i, s := range []string{
 		"", "[crio.runtime]\ndefault_runtime = \"crun\"\n[crio.runtime.runtimes.crun]\nruntime_path = \"/usr/bin/crun\"\nmonitor_env = [\"PATH=/bin\"]\n",
 		"[crio.runtime]\nhooks_dir = []\n", "[crio.runtime]\nhooks_dir = [\"/a\", \"/usr/share/containers/oci/hooks.d\"]\n",
 		"[crio.runtime.runtimes.runc.default_annotations]\n\"a.b\" = 'c'\n", "[crio.nri]\nenable_nri = false\n", "crio = 1\n", "[crio]\nruntime = 2\n",
 		"[crio.runtime.runtimes.envscrub]\nruntime_path = \"x\"\n", "[crio.runtime]\ndefault_runtime = \"envscrub\"\n", "\x00",
 	} {
-		for via := range uint8(3) {
-			f.Add(s, via)
-		}
+		f.Add(s, uint8(i))
 	}
 	f.Fuzz(func(t *testing.T, text string, via uint8) {
 		o := roots.New(t, map[string]string{defaultConf: text, "/var/lib/x": ""})
