@@ -51,6 +51,15 @@ func FindProgram(o Options, name string) (bool, string) {
 	return false, name + " is not installed"
 }
 
+// Again is the command that writes a file of ours anew. An install does not replace
+// one that was edited since, so that it has to go first.
+func Again(o Options, file, command string) string {
+	if _, err := os.Lstat(o.Path(file)); err != nil {
+		return command
+	}
+	return "rm " + o.Path(file) + " && " + command
+}
+
 // Executable reports whether the host path names a program.
 func Executable(o Options, path string) bool {
 	info, err := os.Stat(o.Path(path))

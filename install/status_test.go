@@ -75,6 +75,8 @@ func TestStatusOfBrokenStates(t *testing.T) {
 	crioHook.args = []string{"--via", "hook"}
 	ctrd3 := ctrd
 	ctrd3.text = "version = 3\n"
+	crioNRI := crio
+	crioNRI.args = []string{"--via", "nri"}
 	flapping := ctrd
 	flapping.text = "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\nruntime_type = \"io.containerd.runc.v2\"\n[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc.options]\nSystemdCgroup = false\n"
 	for _, tc := range []struct {
@@ -92,12 +94,14 @@ func TestStatusOfBrokenStates(t *testing.T) {
 		{"podman: hook gone", hooked, remove("/usr/libexec/envscrub/envscrub-hook"), "envscrub-hook", "envscrub uninstall podman"},
 		{"podman: hook file broken", hooked, put(podmanHook, "{"), podmanHook, "envscrub install podman --via hook"},
 		{"podman: a directory of hooks_dir missing", hooked, put("/etc/containers/containers.conf.d/99-x.conf", "[engine]\nhooks_dir = [\"/etc/containers/oci/hooks.d\", \"/nowhere\"]\n"), "/nowhere", "mkdir -p"},
-		{"podman: hooks_dir elsewhere", hooked, put("/etc/containers/containers.conf.d/99-x.conf", "[engine]\nhooks_dir = [\"/usr/share/containers/oci/hooks.d\"]\n"), "does not read this directory", "envscrub install podman --via hook"},
+		{"podman: hooks_dir elsewhere", hooked, put("/etc/containers/containers.conf.d/99-x.conf", "[engine]\nhooks_dir = [\"/usr/share/containers/oci/hooks.d\"]\n"), "does not read this directory", "to hooks_dir in"},
 		{"podman: poststop gone", hooked, remove(strings.Replace(podmanHook, "createruntime", "poststop", 1)), "poststop", "envscrub install podman --via hook"},
 		{"crio: wrapper gone", crio, remove(wrapper), wrapper, "envscrub uninstall crio"},
 		{"crio: default without its handler", crio, put(crioDrop, "[crio.runtime]\ndefault_runtime = \"envscrub\"\n"), "there is no such handler: CRI-O does not start", "envscrub install crio --via runtime --default"},
 		{"crio: configuration broken", crio, put(crio.config, crio.broken), "crio.conf", "envscrub status"},
 		{"crio: hook gone", crioHook, remove("/usr/libexec/envscrub/envscrub-hook"), "envscrub-hook", "envscrub uninstall crio --via hook"},
+		{"crio: NRI plugin does not run", crioNRI, put("/proc/1/comm", "systemd\n"), "envscrub-nri does not run", "systemctl enable --now envscrub-nri.service"},
+		{"crio: NRI switched off elsewhere", crioNRI, put("/etc/crio/crio.conf.d/99-x.conf", "[crio.nri]\nenable_nri = false\n"), "NRI is switched off", "set enable_nri = true"},
 		{"containerd: wrapper gone", ctrd, remove(wrapper), wrapper, "envscrub uninstall containerd"},
 		{"containerd: default without its handler", ctrd, put(containerd, "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd]\ndefault_runtime_name = \"envscrub\"\n"), "there is no such handler: no pod starts", "envscrub install containerd --via runtime --default"},
 		{"containerd: another cgroup driver", flapping, replace(containerd, "SystemdCgroup = false\n# envscrub", "SystemdCgroup = true\n# envscrub"), "SystemdCgroup", "envscrub install containerd"},
@@ -126,10 +130,35 @@ func TestStatusOfBrokenStates(t *testing.T) {
 					t.Errorf("no command, or more than a line: %+v", p)
 				}
 			}
+			// The command does mend it.
+			for _, p := range s.Problems {
+				if !strings.HasPrefix(p.Mend, "envscrub install ") && !strings.HasPrefix(p.Mend, "rm ") {
+					continue // not a command, or one for the host itself
+				}
+				script := strings.Replace(p.Mend, "envscrub ", rig.Bin(t, "envscrub")+" ", 1) + " --rootless=false --root " + o.Root
+				r := rig.Run(t, exec.Command("sh", "-ec", script))
+				if r.Code != 0 {
+					t.Errorf("%s: exit %d\n%s", p.Mend, r.Code, r.Stderr)
+				} else if s := statusOf(t, o, 0); len(s.Problems) != 0 {
+					t.Errorf("after %s: %+v", p.Mend, s.Problems)
+				}
+			}
 			if !found {
 				t.Errorf("not among the problems: %s; mend: %s\n%+v", tc.what, tc.mend, s.Problems)
 			}
 		})
+	}
+}
+
+func TestStatusOfARunningPlugin(t *testing.T) {
+	c := engineCases[2]
+	c.args = []string{"--via", "nri"}
+	o := c.host(t, c.text)
+	c.must(t, o, "install")
+	tree.Write(t, o, "/proc/1/comm", "systemd\n", 0o644)
+	tree.Write(t, o, "/proc/77/comm", "envscrub-nri\n", 0o644)
+	if s := statusOf(t, o, 0); len(s.Problems) != 0 {
+		t.Errorf("%+v", s.Problems)
 	}
 }
 

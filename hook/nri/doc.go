@@ -33,6 +33,15 @@
 //   - The engine's record shows the adjusted environment to every exec. So what
 //     only the agent may have ([agent] keep, spawn rules with held values, output
 //     redaction) cannot be given through NRI: such a container is refused.
+//     There is a way around the record that is not built: blank the variables, keep
+//     their values in the plugin's memory, and add a createRuntime hook that fetches
+//     them over a socket of root's and gives them to the shim through the mount door
+//     (package hook). Nothing would leak by it: a hook that gets no answer fails the
+//     start, and a runtime that skips hooks (Kata, gVisor) starts an agent without
+//     its key. But it needs programs of the plugin's own build on the node, where the
+//     DaemonSet of the plugin has none; a plugin that is restarted between a create
+//     and its start loses the values; and it has the mount door's holes. A node that
+//     has the programs has the runtime handler, which needs none of this.
 //   - A name that stands twice in the environment cannot be blanked twice: refused.
 //   - A plugin that hangs (it does not end, so that it stays connected) fails the
 //     removal of containers too, since the failure policy is for all events.

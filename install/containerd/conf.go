@@ -1,9 +1,7 @@
 package containerd
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -57,26 +55,14 @@ func place(o install.Options) (string, error) {
 	if o.Config != "" {
 		return o.Config, nil
 	}
+	texts, err := install.Units(o, units...)
+	if err != nil {
+		return "", err
+	}
 	path := defaultConf
-	for _, unit := range units {
-		list := []string{o.Path(unit)}
-		if info, err := os.Stat(list[0]); errors.Is(err, fs.ErrNotExist) {
-			continue
-		} else if err != nil {
-			return "", err
-		} else if info.IsDir() {
-			if list, err = filepath.Glob(filepath.Join(list[0], "*.conf")); err != nil {
-				return "", err
-			}
-		}
-		for _, p := range list {
-			text, err := os.ReadFile(p)
-			if err != nil {
-				return "", err
-			}
-			if found := confFlag.FindAllSubmatch(text, -1); len(found) > 0 {
-				path = string(found[len(found)-1][1])
-			}
+	for _, text := range texts {
+		if found := confFlag.FindAllStringSubmatch(text, -1); len(found) > 0 {
+			path = found[len(found)-1][1]
 		}
 	}
 	return path, nil

@@ -1,7 +1,6 @@
 package containerd
 
 import (
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/envscrub/envscrub/hack/rig"
 	"github.com/envscrub/envscrub/install"
+	"github.com/envscrub/envscrub/install/internal/tree"
 	"github.com/envscrub/envscrub/install/tomledit"
 )
 
@@ -47,7 +47,7 @@ func node(t *testing.T, config string) install.Options {
 	t.Helper()
 	o := install.Options{Root: t.TempDir(), BinDir: "/usr/bin"}
 	for _, bin := range []string{"containerd", "envscrub-runtime", "envscrub-nri"} {
-		write(t, o, "/usr/bin/"+bin, "#!/bin/true\n", 0o755)
+		tree.Write(t, o, "/usr/bin/"+bin, "#!/bin/true\n", 0o755)
 	}
 	for _, dir := range []string{"/var/lib", "/etc/containerd"} {
 		if err := os.MkdirAll(o.Path(dir), 0o755); err != nil {
@@ -55,82 +55,21 @@ func node(t *testing.T, config string) install.Options {
 		}
 	}
 	if config != "" {
-		write(t, o, defaultConf, config, 0o600)
+		tree.Write(t, o, defaultConf, config, 0o600)
 	}
 	return o
-}
-
-func write(t *testing.T, o install.Options, path, text string, mode fs.FileMode) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(o.Path(path)), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(o.Path(path), []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func get(t *testing.T, o install.Options, path string) string {
-	t.Helper()
-	data, err := os.ReadFile(o.Path(path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
-
-func tree(t *testing.T, o install.Options) map[string]string {
-	t.Helper()
-	out := map[string]string{}
-	err := filepath.WalkDir(o.Root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		text := ""
-		if info.Mode().IsRegular() {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			text = string(data)
-		}
-		out[strings.TrimPrefix(path, o.Root)] = info.Mode().String() + " " + text
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-func sameTree(t *testing.T, got, want map[string]string) {
-	t.Helper()
-	for path := range got {
-		if got[path] != want[path] {
-			t.Errorf("%s: now %q, was %q", path, got[path], want[path])
-		}
-	}
-	for path := range want {
-		if _, ok := got[path]; !ok {
-			t.Errorf("%s is gone", path)
-		}
-	}
 }
 
 // report: NVIDIA/nvidia-docker#490, #504, #1448, gpu-operator#182 (the new handler lacked SystemdCgroup, other settings went)
 func TestVersion2(t *testing.T) {
 	o := node(t, version2)
-	before := tree(t, o)
+	before := tree.List(t, o)
 	o.Default = true
 	r, err := (Engine{}).Install(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := get(t, o, defaultConf)
+	got := tree.Read(t, o, defaultConf)
 	wantHead := strings.Replace(version2, `default_runtime_name = "runc"`, `default_runtime_name = "envscrub"`, 1)
 	rest, ok := strings.CutPrefix(got, wantHead)
 	if !ok {
@@ -163,12 +102,12 @@ func TestVersion2(t *testing.T) {
 		t.Errorf("status %+v", s)
 	}
 
-	after := tree(t, o)
+	after := tree.List(t, o)
 	o.Default = false // what the first install set stays
 	if _, err := (Engine{}).Install(o); err != nil {
 		t.Fatal(err)
 	}
-	sameTree(t, tree(t, o), after)
+	tree.Same(t, o, after)
 	o.NoDefault = true
 	if _, err := (Engine{}).Install(o); err != nil {
 		t.Fatal(err)
@@ -180,7 +119,7 @@ func TestVersion2(t *testing.T) {
 	if _, err := (Engine{}).Uninstall(o); err != nil {
 		t.Fatal(err)
 	}
-	sameTree(t, tree(t, o), before)
+	tree.Same(t, o, before)
 }
 
 // report: NVIDIA/nvidia-container-toolkit#1328, #132
@@ -190,14 +129,14 @@ func TestUninstallKeepsLaterEdits(t *testing.T) {
 	if _, err := (Engine{}).Install(o); err != nil {
 		t.Fatal(err)
 	}
-	edited := strings.Replace(get(t, o, defaultConf), "oom_score = -999", "oom_score = -500 # calmer", 1)
+	edited := strings.Replace(tree.Read(t, o, defaultConf), "oom_score = -999", "oom_score = -500 # calmer", 1)
 	edited += "[debug]\n  level = \"info\"\n"
-	write(t, o, defaultConf, edited, 0o600)
+	tree.Write(t, o, defaultConf, edited, 0o600)
 	if _, err := (Engine{}).Uninstall(o); err != nil {
 		t.Fatal(err)
 	}
 	want := strings.Replace(strings.ReplaceAll(version2, `"runc"`, `"crun"`), "oom_score = -999", "oom_score = -500 # calmer", 1) + "[debug]\n  level = \"info\"\n"
-	if got := get(t, o, defaultConf); got != want {
+	if got := tree.Read(t, o, defaultConf); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
@@ -211,16 +150,16 @@ func TestVersion3(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			o := node(t, tc.config)
-			write(t, o, "/usr/bin/envscrub-crun", "x", 0o755)
-			before := tree(t, o)
+			tree.Write(t, o, "/usr/bin/envscrub-crun", "x", 0o755)
+			before := tree.List(t, o)
 			o.Default = true
 			if _, err := (Engine{}).Install(o); err != nil {
 				t.Fatal(err)
 			}
-			if got := get(t, o, defaultConf); !strings.Contains(got, tc.imports) {
+			if got := tree.Read(t, o, defaultConf); !strings.Contains(got, tc.imports) {
 				t.Errorf("%s", got)
 			}
-			doc, err := tomledit.Decode([]byte(get(t, o, dropIn)))
+			doc, err := tomledit.Decode([]byte(tree.Read(t, o, dropIn)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -239,15 +178,15 @@ func TestVersion3(t *testing.T) {
 			if s := (Engine{}).Status(o); len(s.Doors) != 1 || !s.Doors[0].Default || len(s.Problems) > 0 {
 				t.Errorf("status %+v", s)
 			}
-			after := tree(t, o)
+			after := tree.List(t, o)
 			if _, err := (Engine{}).Install(o); err != nil {
 				t.Fatal(err)
 			}
-			sameTree(t, tree(t, o), after)
+			tree.Same(t, o, after)
 			if _, err := (Engine{}).Uninstall(o); err != nil {
 				t.Fatal(err)
 			}
-			sameTree(t, tree(t, o), before)
+			tree.Same(t, o, before)
 		})
 	}
 }
@@ -260,14 +199,14 @@ func TestNRI(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := node(t, config)
-			before := tree(t, o)
+			before := tree.List(t, o)
 			o.Via = install.ViaNRI
 			if _, err := (Engine{}).Install(o); err != nil {
 				t.Fatal(err)
 			}
-			text := get(t, o, defaultConf)
+			text := tree.Read(t, o, defaultConf)
 			if name == "version 3" {
-				text = get(t, o, dropIn)
+				text = tree.Read(t, o, dropIn)
 			}
 			doc, err := tomledit.Decode([]byte(text))
 			if err != nil {
@@ -287,34 +226,34 @@ func TestNRI(t *testing.T) {
 			if _, err := (Engine{}).Uninstall(o); err != nil {
 				t.Fatal(err)
 			}
-			sameTree(t, tree(t, o), before)
+			tree.Same(t, o, before)
 		})
 	}
 }
 
 func TestNoConfiguration(t *testing.T) {
 	o := node(t, "")
-	before := tree(t, o)
+	before := tree.List(t, o)
 	if _, err := (Engine{}).Install(o); err != nil {
 		t.Fatal(err)
 	}
-	if got := get(t, o, defaultConf); !strings.HasPrefix(got, "version = 2\n"+begin) {
+	if got := tree.Read(t, o, defaultConf); !strings.HasPrefix(got, "version = 2\n"+begin) {
 		t.Errorf("%s", got)
 	}
 	if _, err := (Engine{}).Uninstall(o); err != nil {
 		t.Fatal(err)
 	}
-	sameTree(t, tree(t, o), before)
+	tree.Same(t, o, before)
 }
 
 func TestConfigurationOfTheUnit(t *testing.T) {
 	o := node(t, "")
-	write(t, o, "/etc/systemd/system/containerd.service.d/x.conf", "[Service]\nExecStart=\nExecStart=/usr/bin/containerd --config /srv/c.toml\n", 0o644)
-	write(t, o, "/srv/c.toml", version2, 0o644)
+	tree.Write(t, o, "/etc/systemd/system/containerd.service.d/x.conf", "[Service]\nExecStart=\nExecStart=/usr/bin/containerd --config /srv/c.toml\n", 0o644)
+	tree.Write(t, o, "/srv/c.toml", version2, 0o644)
 	if _, err := (Engine{}).Install(o); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(get(t, o, "/srv/c.toml"), begin) {
+	if !strings.Contains(tree.Read(t, o, "/srv/c.toml"), begin) {
 		t.Error("the unit's file is unchanged")
 	}
 	if _, err := os.Stat(o.Path(defaultConf)); err == nil {
@@ -335,10 +274,10 @@ func TestRefused(t *testing.T) {
 		{"handler of that name", version2 + "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.envscrub]\nruntime_type=\"x\"\n", "already", nil},
 		{"inline runtimes", "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd]\nruntimes = { runc = { runtime_type = \"io.containerd.runc.v2\" } }\n", "cannot add", nil},
 		{"broken import", "version = 2\nimports = [\"/etc/containerd/x.toml\"]\n", "x.toml: line 1", func(t *testing.T, o *install.Options) {
-			write(t, *o, "/etc/containerd/x.toml", "[", 0o644)
+			tree.Write(t, *o, "/etc/containerd/x.toml", "[", 0o644)
 		}},
 		{"symlink", "", "is a symlink", func(t *testing.T, o *install.Options) {
-			write(t, *o, "/srv/c.toml", version2, 0o644)
+			tree.Write(t, *o, "/srv/c.toml", version2, 0o644)
 			if err := os.Symlink("/srv/c.toml", o.Path(defaultConf)); err != nil {
 				t.Fatal(err)
 			}
@@ -356,12 +295,12 @@ func TestRefused(t *testing.T) {
 			if tc.mess != nil {
 				tc.mess(t, &o)
 			}
-			before := tree(t, o)
+			before := tree.List(t, o)
 			_, err := (Engine{}).Install(o)
 			if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v, want ...%s...", err, tc.want)
 			}
-			sameTree(t, tree(t, o), before)
+			tree.Same(t, o, before)
 		})
 	}
 }
@@ -369,24 +308,24 @@ func TestRefused(t *testing.T) {
 func TestInterruptedInstallRunsAgain(t *testing.T) {
 	for _, config := range []string{version2, version3} {
 		o := node(t, config)
-		before := tree(t, o)
+		before := tree.List(t, o)
 		if _, err := (Engine{}).Install(o); err != nil {
 			t.Fatal(err)
 		}
-		done := tree(t, o)
+		done := tree.List(t, o)
 		// Cut off: the ledger and the backup are there, the configuration is still the old one.
-		write(t, o, defaultConf, config, 0o600)
+		tree.Write(t, o, defaultConf, config, 0o600)
 		if err := os.RemoveAll(o.Path(filepath.Dir(dropIn))); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := (Engine{}).Install(o); err != nil {
 			t.Fatal(err)
 		}
-		sameTree(t, tree(t, o), done)
+		tree.Same(t, o, done)
 		if _, err := (Engine{}).Uninstall(o); err != nil {
 			t.Fatal(err)
 		}
-		sameTree(t, tree(t, o), before)
+		tree.Same(t, o, before)
 	}
 }
 
@@ -449,8 +388,8 @@ func TestImportWouldReplace(t *testing.T) {
 		t.Skip("not containerd 1.x")
 	}
 	o := node(t, "")
-	write(t, o, "/d.toml", "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.x]\n  runtime_type = \"io.containerd.runc.v2\"\n", 0o644)
-	write(t, o, defaultConf, "imports = ["+tomledit.Quote(o.Path("/d.toml"))+"]\n"+version2, 0o600)
+	tree.Write(t, o, "/d.toml", "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.x]\n  runtime_type = \"io.containerd.runc.v2\"\n", 0o644)
+	tree.Write(t, o, defaultConf, "imports = ["+tomledit.Quote(o.Path("/d.toml"))+"]\n"+version2, 0o600)
 	out, err := exec.Command("containerd", "--config", o.Path(defaultConf), "config", "dump").Output()
 	if err != nil {
 		t.Fatal(err)

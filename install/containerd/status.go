@@ -28,7 +28,7 @@ func (e Engine) Status(o install.Options) install.Status {
 		doc, err := tomledit.Decode(data)
 		switch {
 		case err != nil:
-			problem(fmt.Sprintf("%s: %v; containerd does not start with it", o.Path(dropIn), err), "rm "+o.Path(dropIn)+" && envscrub install containerd")
+			problem(fmt.Sprintf("%s: %v; containerd does not start with it", o.Path(dropIn), err), install.Again(o, dropIn, "envscrub install containerd"))
 		case !c.imports():
 			problem(o.Path(dropIn)+": "+o.Path(c.path)+" does not import it, containerd never reads it", "envscrub install containerd")
 		default:

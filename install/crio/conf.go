@@ -33,6 +33,7 @@ type conf struct {
 	handlers  map[string]map[string]any
 	handlerAt map[string]string // the file that defined a handler last
 	nri       map[string]any
+	nriFile   string // the last file that says anything of it
 	files     []string
 }
 
@@ -57,29 +58,9 @@ func places(o install.Options) (file, dir string, err error) {
 	if o.Config != "" {
 		return o.Config, o.Config + ".d", nil
 	}
-	var texts []string
-	for _, unit := range units {
-		path := o.Path(unit)
-		info, err := os.Stat(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return "", "", err
-		}
-		list := []string{path}
-		if info.IsDir() {
-			if list, err = filepath.Glob(filepath.Join(path, "*.conf")); err != nil {
-				return "", "", err
-			}
-		}
-		for _, p := range list {
-			text, err := os.ReadFile(p)
-			if err != nil {
-				return "", "", err
-			}
-			texts = append(texts, string(text))
-		}
+	texts, err := install.Units(o, units...)
+	if err != nil {
+		return "", "", err
 	}
 	for _, text := range texts {
 		for _, m := range []struct {
@@ -149,7 +130,10 @@ func (c *conf) merge(host string, doc map[string]any) {
 			c.handlerAt[name] = host
 		}
 	}
-	maps.Copy(c.nri, tomledit.Table(doc, "crio", "nri"))
+	if nri := tomledit.Table(doc, "crio", "nri"); nri != nil {
+		maps.Copy(c.nri, nri)
+		c.nriFile = host
+	}
 }
 
 // base is the handler whose settings ours copies: the default one.

@@ -1,9 +1,7 @@
 package crio
 
 import (
-	"io/fs"
 	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -12,6 +10,7 @@ import (
 	"github.com/opencontainers/runtime-spec/specs-go"
 
 	"github.com/envscrub/envscrub/install"
+	"github.com/envscrub/envscrub/install/internal/tree"
 	"github.com/envscrub/envscrub/install/tomledit"
 )
 
@@ -43,10 +42,10 @@ func node(t *testing.T, files map[string]string) install.Options {
 	t.Helper()
 	o := install.Options{Root: t.TempDir(), BinDir: "/usr/bin"}
 	for _, bin := range []string{"crio", "envscrub-runtime", "envscrub-hook", "envscrub-nri"} {
-		write(t, o, "/usr/bin/"+bin, "#!/bin/true\n", 0o755)
+		tree.Write(t, o, "/usr/bin/"+bin, "#!/bin/true\n", 0o755)
 	}
 	for path, text := range files {
-		write(t, o, path, text, 0o644)
+		tree.Write(t, o, path, text, 0o644)
 	}
 	if err := os.MkdirAll(o.Path("/var/lib"), 0o755); err != nil {
 		t.Fatal(err)
@@ -54,62 +53,9 @@ func node(t *testing.T, files map[string]string) install.Options {
 	return o
 }
 
-func write(t *testing.T, o install.Options, path, text string, mode fs.FileMode) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(o.Path(path)), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(o.Path(path), []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// tree is every file below the root with its content and mode.
-func tree(t *testing.T, o install.Options) map[string]string {
-	t.Helper()
-	out := map[string]string{}
-	err := filepath.WalkDir(o.Root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		text := ""
-		if info.Mode().IsRegular() {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			text = string(data)
-		}
-		out[strings.TrimPrefix(path, o.Root)] = info.Mode().String() + " " + text
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-func sameTree(t *testing.T, got, want map[string]string) {
-	t.Helper()
-	for path := range got {
-		if got[path] != want[path] {
-			t.Errorf("%s: now %q, was %q", path, got[path], want[path])
-		}
-	}
-	for path := range want {
-		if _, ok := got[path]; !ok {
-			t.Errorf("%s is gone", path)
-		}
-	}
-}
-
 func TestRuntimeHandler(t *testing.T) {
 	o := node(t, map[string]string{"/etc/crio/crio.conf.d/10-crio.conf": vendorConf})
-	before := tree(t, o)
+	before := tree.List(t, o)
 	o.Default = true
 	r, err := (Engine{}).Install(o)
 	if err != nil {
@@ -140,7 +86,7 @@ func TestRuntimeHandler(t *testing.T) {
 	}
 
 	// Installed twice changes nothing.
-	after := tree(t, o)
+	after := tree.List(t, o)
 	o.Default = false // what the first install set stays
 	r, err = (Engine{}).Install(o)
 	if err != nil {
@@ -151,7 +97,7 @@ func TestRuntimeHandler(t *testing.T) {
 			t.Errorf("second install: %+v", c)
 		}
 	}
-	sameTree(t, tree(t, o), after)
+	tree.Same(t, o, after)
 
 	if s := (Engine{}).Status(o); len(s.Doors) != 1 || !s.Doors[0].Default || len(s.Problems) != 0 {
 		t.Errorf("status %+v", s)
@@ -166,7 +112,7 @@ func TestRuntimeHandler(t *testing.T) {
 	if _, err := (Engine{}).Uninstall(o); err != nil {
 		t.Fatal(err)
 	}
-	sameTree(t, tree(t, o), before)
+	tree.Same(t, o, before)
 }
 
 // report: NVIDIA/nvidia-container-toolkit#1404 (a drop-in where the daemon never looks).
@@ -190,7 +136,7 @@ func TestDirectoryOfTheUnit(t *testing.T) {
 
 func TestPinnedRuntime(t *testing.T) {
 	o := node(t, map[string]string{"/etc/crio/crio.conf": vendorConf})
-	write(t, o, "/usr/bin/envscrub-crun", "x", 0o755)
+	tree.Write(t, o, "/usr/bin/envscrub-crun", "x", 0o755)
 	r, err := (Engine{}).Install(o)
 	if err != nil {
 		t.Fatal(err)
@@ -219,9 +165,9 @@ func TestHooks(t *testing.T) {
 			o := node(t, map[string]string{"/etc/crio/crio.conf": tc.conf})
 			// The matcher refuses a hook whose program does not exist on this machine.
 			o.BinDir = t.TempDir()
-			write(t, o, o.BinDir+"/envscrub-hook", "x", 0o755)
-			write(t, install.Options{}, o.BinDir+"/envscrub-hook", "x", 0o755)
-			before := tree(t, o)
+			tree.Write(t, o, o.BinDir+"/envscrub-hook", "x", 0o755)
+			tree.Write(t, install.Options{}, o.BinDir+"/envscrub-hook", "x", 0o755)
+			before := tree.List(t, o)
 			o.Via = install.ViaHook
 			if _, err := (Engine{}).Install(o); err != nil {
 				t.Fatal(err)
@@ -273,14 +219,14 @@ func TestHooks(t *testing.T) {
 			if _, err := (Engine{}).Uninstall(o); err != nil {
 				t.Fatal(err)
 			}
-			sameTree(t, tree(t, o), before)
+			tree.Same(t, o, before)
 		})
 	}
 }
 
 func TestDoorsComeAndGoOneByOne(t *testing.T) {
 	o := node(t, map[string]string{"/etc/crio/crio.conf": vendorConf})
-	before := tree(t, o)
+	before := tree.List(t, o)
 	for _, via := range []string{install.ViaRuntime, install.ViaNRI, install.ViaHook} {
 		o.Via = via
 		if _, err := (Engine{}).Install(o); err != nil {
@@ -322,7 +268,7 @@ func TestDoorsComeAndGoOneByOne(t *testing.T) {
 	if _, err := (Engine{}).Uninstall(o); err != nil {
 		t.Fatal(err)
 	}
-	sameTree(t, tree(t, o), before)
+	tree.Same(t, o, before)
 }
 
 func TestRefused(t *testing.T) {
@@ -335,8 +281,8 @@ func TestRefused(t *testing.T) {
 		{"broken configuration", map[string]string{"/etc/crio/crio.conf": "[crio\n"}, nil, "crio.conf: line 1"},
 		{"handler of that name", map[string]string{"/etc/crio/crio.conf": "[crio.runtime.runtimes.envscrub]\nruntime_path = \"/x\"\n"}, nil, "already"},
 		{"drop-in is a symlink", nil, func(t *testing.T, o *install.Options) {
-			write(t, *o, "/etc/crio/other", "", 0o644)
-			write(t, *o, "/etc/crio/crio.conf.d/x", "", 0o644)
+			tree.Write(t, *o, "/etc/crio/other", "", 0o644)
+			tree.Write(t, *o, "/etc/crio/crio.conf.d/x", "", 0o644)
 			if err := os.Symlink("/etc/crio/other", o.Path("/etc/crio/crio.conf.d/50-envscrub.conf")); err != nil {
 				t.Fatal(err)
 			}
@@ -355,23 +301,23 @@ func TestRefused(t *testing.T) {
 			if tc.mess != nil {
 				tc.mess(t, &o)
 			}
-			before := tree(t, o)
+			before := tree.List(t, o)
 			_, err := (Engine{}).Install(o)
 			if err == nil || !strings.Contains(err.Error(), tc.wanted) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v, want ...%s...", err, tc.wanted)
 			}
-			sameTree(t, tree(t, o), before)
+			tree.Same(t, o, before)
 		})
 	}
 }
 
 func TestInterruptedInstallRunsAgain(t *testing.T) {
 	o := node(t, map[string]string{"/etc/crio/crio.conf": vendorConf})
-	before := tree(t, o)
+	before := tree.List(t, o)
 	if _, err := (Engine{}).Install(o); err != nil {
 		t.Fatal(err)
 	}
-	done := tree(t, o)
+	done := tree.List(t, o)
 	// Cut off behind the ledger, before the drop-in.
 	if err := os.Remove(o.Path("/etc/crio/crio.conf.d/50-envscrub.conf")); err != nil {
 		t.Fatal(err)
@@ -379,9 +325,9 @@ func TestInterruptedInstallRunsAgain(t *testing.T) {
 	if _, err := (Engine{}).Install(o); err != nil {
 		t.Fatal(err)
 	}
-	sameTree(t, tree(t, o), done)
+	tree.Same(t, o, done)
 	if _, err := (Engine{}).Uninstall(o); err != nil {
 		t.Fatal(err)
 	}
-	sameTree(t, tree(t, o), before)
+	tree.Same(t, o, before)
 }

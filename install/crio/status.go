@@ -32,7 +32,7 @@ func (e Engine) Status(o install.Options) install.Status {
 			problem(fmt.Sprintf("the handler's program %s is not there: CRI-O does not start", d.Program), "install envscrub's programs again, or envscrub uninstall crio")
 		}
 	} else if c.runtime == install.RuntimeName {
-		problem("the default runtime is "+install.RuntimeName+", and there is no such handler: CRI-O does not start", "envscrub install crio --via runtime --default")
+		problem("the default runtime is "+install.RuntimeName+", and there is no such handler: CRI-O does not start", install.Again(o, filepath.Join(c.dir, dropInName), "envscrub install crio --via runtime --default"))
 	}
 	stray := filepath.Join(defaultConfDir, dropInName)
 	if _, err := os.Stat(o.Path(stray)); err == nil && c.dir != defaultConfDir {
@@ -51,7 +51,7 @@ func (e Engine) Status(o install.Options) install.Status {
 		}
 		d, err := install.ReadHookFile(data)
 		if err != nil {
-			problem(fmt.Sprintf("%s: %v", o.Path(file), err), "envscrub install crio --via hook")
+			problem(fmt.Sprintf("%s: %v", o.Path(file), err), install.Again(o, file, "envscrub install crio --via hook"))
 			continue
 		}
 		d.File, hooked = o.Path(file), true
@@ -72,7 +72,7 @@ func (e Engine) Status(o install.Options) install.Status {
 	if doors := remembered(p); doors.nri {
 		s.Doors = append(s.Doors, install.Door{Via: install.ViaNRI, File: o.Path(filepath.Join(c.dir, dropInName)), Program: filepath.Join(o.BinDir, "envscrub-nri")})
 		if on, ok := c.nri["enable_nri"].(bool); ok && !on {
-			problem("NRI is switched off in CRI-O's configuration", "envscrub install crio --via nri")
+			problem(o.Path(c.nriFile)+": NRI is switched off there", "set enable_nri = true in it and restart CRI-O")
 		}
 	}
 	return s

@@ -22,7 +22,7 @@ func (e Engine) Status(o install.Options) install.Status {
 	if s.Found && o.Root == "" {
 		s.Version = install.FirstLine(exec.Command(s.Where, "--version"))
 	}
-	if p, err := install.NewPlan(o, e.Name()); !s.Found && err == nil && len(p.Registered()) == 0 {
+	if p, err := install.NewPlan(o, e.Name()); !s.Found && o.User == nil && err == nil && len(p.Registered()) == 0 {
 		return s // hooks that are there are another engine's
 	}
 	c, err := effective(o)
@@ -34,17 +34,22 @@ func (e Engine) Status(o install.Options) install.Status {
 	if d, ok := hooksDoor(o, c, problem); ok {
 		s.Doors = append(s.Doors, d)
 	}
+	dropIn := filepath.Join(dropInDir(o), runtimeDropIn)
 	if paths, ok := c.runtimes[install.RuntimeName]; ok {
-		d := install.Door{Via: install.ViaRuntime, File: o.Path(filepath.Join(dropInDir(o), runtimeDropIn)), Default: c.runtime == install.RuntimeName, Program: strings.Join(paths, ", ")}
+		d := install.Door{Via: install.ViaRuntime, File: o.Path(dropIn), Default: c.runtime == install.RuntimeName, Program: strings.Join(paths, ", ")}
 		s.Doors = append(s.Doors, d)
 		if len(paths) == 0 || !install.Executable(o, paths[0]) {
 			problem(fmt.Sprintf("the runtime %s is registered and not there: nothing starts with it", d.Program), "install envscrub's programs again, or "+uninstall)
 		}
 		if !slices.Contains(c.supportsJSON, install.RuntimeName) {
-			problem("runtime_supports_json does not name "+install.RuntimeName+": exit codes 126 and 127 are lost", "envscrub install podman --via runtime")
+			problem("runtime_supports_json does not name "+install.RuntimeName+": exit codes 126 and 127 are lost", install.Again(o, dropIn, "envscrub install podman --via runtime"))
 		}
 	} else if c.runtime == install.RuntimeName {
-		problem(o.Path(c.runtimeFile)+": the default runtime is "+install.RuntimeName+", which is not configured", "envscrub install podman --via runtime --default")
+		mend := "take that line out of it, or: envscrub install podman --via runtime"
+		if c.runtimeFile == dropIn {
+			mend = install.Again(o, dropIn, "envscrub install podman --via runtime --default")
+		}
+		problem(o.Path(c.runtimeFile)+": the default runtime is "+install.RuntimeName+", which is not configured", mend)
 	}
 	if o.Root == "" && len(s.Doors) > 0 {
 		if err := noOverride(o); err != nil {
@@ -81,7 +86,7 @@ func hooksDoor(o install.Options, c *conf, problem func(what, mend string)) (ins
 			}
 			d, err := install.ReadHookFile(data)
 			if err != nil {
-				problem(o.Path(file)+": "+err.Error(), again)
+				problem(o.Path(file)+": "+err.Error(), install.Again(o, file, again))
 				continue
 			}
 			if stage != "createRuntime" {
@@ -90,7 +95,11 @@ func hooksDoor(o install.Options, c *conf, problem func(what, mend string)) (ins
 			d.File = o.Path(file)
 			door, found = d, true
 			if !slices.Contains(c.hooksDirs, dir) {
-				problem(d.File+": Podman does not read this directory (hooks_dir is "+strings.Join(c.hooksDirs, ", ")+")", again)
+				mend := again
+				if c.hooksFile != "" {
+					mend = "add " + dir + " to hooks_dir in " + o.Path(c.hooksFile)
+				}
+				problem(d.File+": Podman does not read this directory (hooks_dir is "+strings.Join(c.hooksDirs, ", ")+")", mend)
 			}
 			if !install.Executable(o, d.Program) {
 				problem(d.Program+": the hook's program is not there: Podman refuses every container", "install envscrub's programs again, or envscrub uninstall podman")

@@ -107,6 +107,9 @@ func gather(o install.Options, configs map[string]string, flags *policyFlags) *s
 			s.Engines = append(s.Engines, es)
 		}
 	}
+	if vias[install.ViaNRI] {
+		s.plugin(o)
+	}
 	s.policy(o, flags)
 	s.programs(o, registered, vias)
 	s.Kernel = kernel(o)
@@ -198,6 +201,20 @@ func (s *status) programs(o install.Options, registered bool, vias map[string]bo
 	}
 	if len(odd) > 0 {
 		s.problem("install all programs from one build", "the programs are not of one build: this one is %s, %s; a shim refuses orders from another build", s.Version, strings.Join(odd, ", "))
+	}
+}
+
+// plugin looks whether the NRI plugin runs, as a service or in a pod: while it does
+// not, engines start containers unchanged.
+func (s *status) plugin(o install.Options) {
+	names, _ := filepath.Glob(o.Path("/proc/[0-9]*/comm"))
+	for _, name := range names {
+		if comm, err := os.ReadFile(name); err == nil && strings.TrimSpace(string(comm)) == "envscrub-nri" {
+			return
+		}
+	}
+	if len(names) > 0 { // a tree without processes says nothing
+		s.problem("systemctl enable --now envscrub-nri.service", "nri: registered, and envscrub-nri does not run: agent pods start unscrubbed")
 	}
 }
 

@@ -86,3 +86,11 @@ func List(t testing.TB, o install.Options) string {
 	}
 	return b.String()
 }
+
+// Same fails the test where the tree is not what List showed before.
+func Same(t testing.TB, o install.Options, before string) {
+	t.Helper()
+	if now := List(t, o); now != before {
+		t.Errorf("it changed\n%s\ninto\n%s", before, now)
+	}
+}
