@@ -90,7 +90,7 @@ func children(t *testing.T, b *bench) {
 	for _, living := range of([]int{1, 10, 100, 1000}, []int{1, 10}) {
 		args := []string{program, nothing, strconv.Itoa(n), strconv.Itoa(living), wait}
 		grows.add(living, b.measure(t, Figure{
-			Name: "a tool started by an agent with " + count(living, "children"), Rounds: 15,
+			Name: "a tool started by an agent with " + count(living, "children"), Rounds: 9,
 			Variants: []Variant{
 				timed("no guard", report.Base, n, func() *exec.Cmd { return bare(args...) }),
 				timed("guarded", report.Ours, n, func() *exec.Cmd { return guarded(t, args...) }),
