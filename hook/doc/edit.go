@@ -140,6 +140,9 @@ func (f *File) AddMount(m Mount) {
 
 // RemoveMounts takes out the mounts that drop says.
 func (f *File) RemoveMounts(drop func(Mount) bool) {
+	if !slices.ContainsFunc(f.mounts, drop) {
+		return
+	}
 	var mounts []Mount
 	var raw []string
 	for i, m := range f.mounts {
@@ -147,10 +150,8 @@ func (f *File) RemoveMounts(drop func(Mount) bool) {
 			mounts, raw = append(mounts, m), append(raw, f.mountsRaw[i])
 		}
 	}
-	if len(mounts) != len(f.mounts) {
-		f.mounts, f.mountsRaw = mounts, raw
-		f.putMounts()
-	}
+	f.mounts, f.mountsRaw = mounts, raw
+	f.putMounts()
 }
 
 func (f *File) putMounts() {

@@ -125,7 +125,7 @@ func optionsOf(command string, g grammar) []option {
 	if g != argpGrammar {
 		return list
 	}
-	list = slices.Clone(list)
+	list = append(make([]option, 0, len(list)+len(argpCreate)+len(argpHelp)), list...)
 	for i, o := range list {
 		switch {
 		case o.name == "tty":

@@ -3,6 +3,7 @@ package wrapper
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -56,19 +57,10 @@ func findRuntime(names []string, path string) (*lowLevel, error) {
 		return nil, fmt.Errorf("find the runtime: look at this program: %w", err)
 	}
 	for _, name := range names {
-		places := []string{name}
-		if !filepath.IsAbs(name) {
-			if strings.Contains(name, "/") {
-				return nil, fmt.Errorf("find the runtime %s: give an absolute path or a bare name", name)
-			}
-			places = nil
-			for _, dir := range append(filepath.SplitList(path), standardDirs...) {
-				if filepath.IsAbs(dir) {
-					places = append(places, filepath.Join(dir, name))
-				}
-			}
+		if !filepath.IsAbs(name) && strings.Contains(name, "/") {
+			return nil, fmt.Errorf("find the runtime %s: give an absolute path or a bare name", name)
 		}
-		for _, place := range places {
+		for place := range places(name, path) {
 			if real, ok := runnable(place, &own); ok {
 				base := filepath.Base(real)
 				return &lowLevel{place, base, grammarOf(base)}, nil
@@ -76,6 +68,26 @@ func findRuntime(names []string, path string) (*lowLevel, error) {
 		}
 	}
 	return nil, fmt.Errorf("find the runtime: there is no %s on PATH or in the standard directories; install one, or name it with the policy's key runtimes", strings.Join(names, " or "))
+}
+
+// places are where a program of that name can be, PATH first.
+func places(name, path string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if filepath.IsAbs(name) {
+			yield(name)
+			return
+		}
+		for dir := range strings.SplitSeq(path, ":") {
+			if filepath.IsAbs(dir) && !yield(filepath.Join(dir, name)) {
+				return
+			}
+		}
+		for _, dir := range standardDirs {
+			if !yield(filepath.Join(dir, name)) {
+				return
+			}
+		}
+	}
 }
 
 // runnable tells whether a program can be the runtime, and what its file is called behind all links.
