@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,13 +39,17 @@ cannot write any more.`,
 			if at := cmd.ArgsLenAtDash(); at > 0 || at < 0 && len(args) > 0 {
 				return usagef("the command has to stand behind -- (see envscrub redact --help)")
 			}
+			if hold < 0 {
+				return usagef("--hold: a time below zero; 0 is for as long as it takes")
+			}
+			if len(args) == 0 && (slices.Contains(lines, "-") || slices.Contains(values, "-")) {
+				return usagef("the secrets cannot come from standard input, which is what is redacted; name a file, or a command behind --")
+			}
 			r, err := a.redactor(&flags, lines, values, forms)
 			if err != nil {
 				return err
 			}
-			for _, name := range r.Ignored() {
-				a.note("%s: shorter than %d bytes, so not redacted", name, redact.MinLength)
-			}
+			a.warnIgnored(r.Ignored())
 			if r.Empty() {
 				a.note("no secret is known, so nothing is replaced; name them with --secrets or `secrets` in the policy")
 			}
@@ -62,6 +67,19 @@ cannot write any more.`,
 	f.StringSliceVar(&forms, "forms", nil, "look for a value also in these `forms`: "+strings.Join(redact.FormNames(), ", ")+" (default: the policy's redact.forms)")
 	f.DurationVar(&hold, "hold", redact.DefaultHold, "hold the possible beginning of a value back for at most this `time`; 0 is for as long as it takes")
 	return cmd
+}
+
+// maxWarned is how many values that are not redacted are named: more tell no more.
+const maxWarned = 10
+
+func (a *app) warnIgnored(names []string) {
+	for i, name := range names {
+		if i == maxWarned {
+			a.note("and %d values more: shorter than %d bytes, so not redacted", len(names)-i, redact.MinLength)
+			return
+		}
+		a.note("%s: shorter than %d bytes, so not redacted", name, redact.MinLength)
+	}
 }
 
 // redactor knows the values of the files, or without any the policy's.
@@ -110,19 +128,33 @@ func (a *app) redactor(flags *policyFlags, lines, values, names []string) (*reda
 	return view.Redactor(), nil
 }
 
+// Bounds of what is looked for: all forms of so many values are made within seconds and fit into memory.
+const (
+	maxValues    = 10000
+	maxValueSize = 64 << 10
+)
+
 // secretsOf reads values, and names each by its place: what is wrong with one can
 // be said without it.
 func (a *app) secretsOf(file, unit, separator string) ([]redact.Secret, error) {
+	if file == "" {
+		return nil, usagef("the file of the secrets has no name")
+	}
 	data, err := a.readAll(file)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read the secrets: %w", err)
 	}
 	var out []redact.Secret
 	for i, value := range bytes.Split(data, []byte(separator)) {
 		if separator == "\n" {
 			value = bytes.TrimSuffix(value, []byte("\r"))
 		}
-		if len(value) > 0 {
+		switch {
+		case len(value) > maxValueSize:
+			return nil, fmt.Errorf("%s: %s %d is longer than %d KiB; is this the file of the secrets?", file, unit, i+1, maxValueSize>>10)
+		case len(out) == maxValues:
+			return nil, fmt.Errorf("%s: more than %d values; is this the file of the secrets?", file, maxValues)
+		case len(value) > 0:
 			out = append(out, redact.Secret{Name: fmt.Sprintf("%s: %s %d", file, unit, i+1), Value: string(value)})
 		}
 	}

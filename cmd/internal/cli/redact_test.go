@@ -34,6 +34,62 @@ func redactCommand(t *testing.T, args ...string) *exec.Cmd {
 	return exec.Command(rig.Bin(t, "envscrub"), append([]string{"redact", "--secrets", secretsFile(t), "--"}, args...)...)
 }
 
+// What is no file of secrets is refused with one line, and nothing goes through.
+func TestRedactRefuses(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string, size int64, text string) string {
+		path := filepath.Join(dir, name)
+		rig.Write(t, path, text, 0o600)
+		if size > 0 {
+			if err := os.Truncate(path, size); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return path
+	}
+	good := file("good", 0, secret+"\n")
+	for name, args := range map[string][]string{
+		"missing":                  {"--secrets", filepath.Join(dir, "missing")},
+		"no name":                  {"--secrets", ""},
+		"a directory":              {"--secrets", dir},
+		"1 GiB":                    {"--secrets", file("big", 1<<30, "")},
+		"endless":                  {"--secrets0", "/dev/zero"},
+		"one long line":            {"--secrets", file("long", 100<<10, "")},
+		"too many":                 {"--secrets", file("many", 0, strings.Repeat("made-up-value\n", 10001))},
+		"a good one and a bad one": {"--secrets", good, "--secrets0", filepath.Join(dir, "missing")},
+		"standard input twice":     {"--secrets", "-"},
+		"no such form":             {"--secrets", good, "--forms", "rot13"},
+		"negative time":            {"--secrets", good, "--hold=-1s"},
+		"a command without --":     {"--secrets", good, "cat"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.Command(rig.Bin(t, "envscrub"), append([]string{"redact"}, args...)...)
+			cmd.Stdin = strings.NewReader("what goes through: " + secret)
+			r := rig.Run(t, cmd)
+			if r.Code == 0 || r.Stdout != "" || strings.Count(r.Stderr, "\n") != 1 || !strings.HasPrefix(r.Stderr, "envscrub: ") || strings.Contains(r.Stderr, secret) {
+				t.Errorf("code %d, out %q, err %q", r.Code, r.Stdout, r.Stderr)
+			}
+		})
+	}
+}
+
+// Values that are too short are named, not all of many, and never shown.
+//
+// report: jenkinsci/credentials-binding PR#80
+func TestRedactNamesShortValues(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "secrets")
+	rig.Write(t, file, "\nx\n123\npassword\n"+strings.Repeat("hunter2\n", 20), 0o600)
+	cmd := exec.Command(rig.Bin(t, "envscrub"), "redact", "--secrets", file)
+	cmd.Stdin = strings.NewReader("x 123 password hunter2\n")
+	r := rig.Run(t, cmd)
+	if r.Code != 0 || r.Stdout != "x 123 [REDACTED] hunter2\n" {
+		t.Errorf("code %d, out %q", r.Code, r.Stdout)
+	}
+	if strings.Count(r.Stderr, "\n") != 11 || !strings.Contains(r.Stderr, file+": line 2: shorter than 8 bytes") || !strings.Contains(r.Stderr, "and 12 values more") || strings.Contains(r.Stderr, "hunter2") {
+		t.Errorf("err %q", r.Stderr)
+	}
+}
+
 // parity: V16
 func TestRedactCommand(t *testing.T) {
 	for _, tt := range []struct {
