@@ -4,6 +4,5 @@
 // Every test of a protection runs twice: without the guard the probe finds the agent's key, with it it does not. The
 // probes are in testdata/probe, and built by the tests.
 //
-// What it cannot show: Yama's scopes 2 and 3, where the kernel has no Yama; arm64, whose register code is tested in
-// harden/internal/regs.
+// hack/vm runs it on arm64 and on other kernels, and package vmtest under Yama's scopes and AppArmor.
 package guardtest
