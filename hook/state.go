@@ -15,7 +15,7 @@ import (
 const MaxInput = doc.MaxSize
 
 // usualInput is more than a state has as a rule, so that what is read need not be copied as it grows.
-const usualInput = 8 << 10
+const usualInput = 4 << 10
 
 // ReadInput reads a hook's standard input to its end, whatever it is: crun fails
 // the container now and then when a hook goes without having read it all.

@@ -206,6 +206,8 @@ func (v *vigil) detach() {
 	}
 	syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&v.mask)), 0, 8, 0, 0)
 	syscall.RawSyscall(syscall.SYS_PRCTL, unix.PR_SET_NAME, uintptr(unsafe.Pointer(&v.name)), 0)
+	// Pauses are what they are, not up to 50 µs more.
+	syscall.RawSyscall(syscall.SYS_PRCTL, unix.PR_SET_TIMERSLACK, 1, 0)
 	// The environment that is scrubbed is in this memory.
 	syscall.RawSyscall(syscall.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0, 0)
 	// Paths below are named from here.
@@ -224,16 +226,23 @@ func (v *vigil) detach() {
 //go:nosplit
 func (v *vigil) watch() uintptr {
 	const (
-		soon   = 400     // how often to look at first
-		period = 250_000 // ns: so for about 0.1 s
+		soon   = 100_000_000 // ns: for so long
+		seldom = 400_000     // as long as something else runs: the shim is not ready sooner than that after its exec
+		often  = 100_000     // once it is the shim: every moment lost here is one that it waits
 	)
-	for range soon {
-		if gate := v.ready(); gate >= 0 {
+	for waited := int64(0); waited < soon; {
+		gate := v.ready()
+		if gate >= 0 {
 			return v.lift(gate)
 		}
-		if gone, _ := v.wait(period); gone {
+		pause := int64(seldom)
+		if gate == starting {
+			pause = often
+		}
+		if gone, _ := v.wait(pause); gone {
 			return 0
 		}
+		waited += pause
 	}
 	// The kernel opens the file to execute it, and the shim opens and closes it
 	// once more when it is ready.
@@ -308,32 +317,38 @@ func (v *vigil) forget() {
 	}
 }
 
-// ready returns the descriptor that the shim waits on, or -1.
+// What ready says of a shim that does not wait yet.
+const (
+	absent   = -1 // the process runs another program
+	starting = -2
+)
+
+// ready returns the descriptor that the shim waits on, absent or starting.
 //
 //go:norace
 //go:nosplit
 func (v *vigil) ready() int {
 	if _, _, errno := syscall.RawSyscall6(sysFstatat, uintptr(v.proc), uintptr(unsafe.Pointer(&v.exe)), uintptr(unsafe.Pointer(&v.st)), 0, 0, 0); errno != 0 {
-		return -1
+		return absent
 	}
 	if uint64(v.st.Dev) != v.dev || v.st.Ino != v.ino {
-		return -1
+		return absent
 	}
 	fd, _, errno := syscall.RawSyscall6(syscall.SYS_OPENAT, uintptr(v.proc), uintptr(unsafe.Pointer(&v.comm)), syscall.O_RDONLY|syscall.O_CLOEXEC, 0, 0, 0)
 	if errno != 0 {
-		return -1
+		return starting
 	}
 	n, _, errno := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(&v.buf)), 16)
 	syscall.RawSyscall(syscall.SYS_CLOSE, fd, 0, 0)
 	if errno != 0 || n <= v.nwaiting || n > uintptr(len(v.buf)) {
-		return -1
+		return starting
 	}
 	for i := range v.waiting[:v.nwaiting] {
 		if v.buf[i] != v.waiting[i] {
-			return -1
+			return starting
 		}
 	}
-	gate := -1
+	gate := starting
 	at := 3
 	for i := v.nwaiting; i < n; i++ {
 		c := v.buf[i]
