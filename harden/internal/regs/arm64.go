@@ -105,7 +105,9 @@ func (r *ARM64) Again(entry *ARM64) {
 // PC is where the program goes on.
 func (r *ARM64) PC() uint64 {
 	if r.Compat() {
-		return r.get(arm32PC)
+		// Behind an exec of a Thumb program the kernel leaves the mark of one, a
+		// set bit 0, in the register. The address is without it.
+		return r.get(arm32PC) &^ 1
 	}
 	return r.get(arm64PC)
 }
