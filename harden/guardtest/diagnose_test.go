@@ -11,6 +11,8 @@ import (
 // A tool sends SIGUSR1 to a Node agent, whose inspector then answers everybody. With the guard the port stays closed,
 // and with that door left open on purpose it opens.
 //
+// parity: V14
+//
 // report: nodejs/node#19619
 func TestNodeInspector(t *testing.T) {
 	rig.Need(t, "node")
@@ -33,6 +35,8 @@ func TestNodeInspector(t *testing.T) {
 }
 
 // The JVM's attach door opens on SIGQUIT.
+//
+// parity: V14
 func TestJVMAttach(t *testing.T) {
 	rig.Need(t, "java", "javac")
 	classes(t)
