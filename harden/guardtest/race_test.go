@@ -91,3 +91,21 @@ func TestToolsCapabilities(t *testing.T) {
 		})
 	}
 }
+
+// An entrypoint that changes the user on its way, as gosu does: the agent is closed all the same, its tools get nothing,
+// and they lose what they would have lost. Only the capability is gone, with all others.
+func TestAgentChangesUser(t *testing.T) {
+	const script = "grep CapPrm /proc/$$/status; /probe/child; /probe/reach agent=$$; grep -c '000000080' /proc/self/status; exit 0"
+	each(t, func(t *testing.T, rt rig.Runtime) {
+		a := agent{order: on(), args: []string{"/bin/sh", "-c", `exec su -s /bin/sh agent -c "$0"`, script}}
+		const want = "CapPrm:\t0000000000000000\nchild: clean\n" + allDenied + "0\n"
+		r := a.run(t, rt)
+		if r.Stdout != want || r.Code != 0 {
+			t.Errorf("code %d\ngot  %s\nwant %s\n%s", r.Code, r.Stdout, want, r.Stderr)
+		}
+		a.order = off()
+		if r := a.run(t, rt); !strings.Contains(r.Stdout, "child:"+dirty) || !strings.Contains(r.Stdout, "agent leak: environ") {
+			t.Errorf("without a guard: code %d, %s%s", r.Code, r.Stdout, r.Stderr)
+		}
+	})
+}
