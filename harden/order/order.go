@@ -2,8 +2,8 @@ package order
 
 import "github.com/envscrub/envscrub/policy/spawn"
 
-// protocol changes whenever what a field means to the shim changes.
-const protocol = "1"
+// Protocol changes whenever what a field means to the shim changes.
+const Protocol = "1"
 
 // Version is the order's version. A shim of another version refuses it, and so does
 // a shim of another build, where the build has a name: one that was left behind by
@@ -12,9 +12,9 @@ var Version = version()
 
 func version() string {
 	if name := Build(); name != "" {
-		return protocol + "." + name
+		return Protocol + "/" + name
 	}
-	return protocol
+	return Protocol
 }
 
 // What the guard does where a protection cannot be had.

@@ -113,7 +113,7 @@ func (e Engine) Install(o install.Options) (install.Report, error) {
 	}
 	r.Changes = p.Changes()
 	if o.Root == "" && !o.DryRun {
-		if err := verify(c.path, doors); err != nil {
+		if err := verify(o, c.path, doors); err != nil {
 			if _, undo := e.Uninstall(o); undo != nil {
 				return r, fmt.Errorf("%w; and it could not be taken back: %w", err, undo)
 			}
@@ -262,10 +262,10 @@ func program(o install.Options, name string, base map[string]any, r *install.Rep
 }
 
 // verify asks containerd itself what it reads.
-func verify(path string, doors doorset) error {
-	bin, err := exec.LookPath("containerd")
-	if err != nil {
-		return fmt.Errorf("containerd is not installed: %w", err)
+func verify(o install.Options, path string, doors doorset) error {
+	found, bin := install.FindProgram(o, "containerd")
+	if !found {
+		return nil // nobody to ask; that is said
 	}
 	out, err := exec.Command(bin, "--config", path, "config", "dump").Output()
 	if err != nil {

@@ -372,10 +372,10 @@ func TestRealContainerd(t *testing.T) {
 	if !reflect.DeepEqual(doc, was) {
 		t.Errorf("containerd reads something else differently now:\n%v\nwas\n%v", doc, was)
 	}
-	if err := verify(o.Path(defaultConf), doorset{runtime: true}); err != nil {
+	if err := verify(install.Options{}, o.Path(defaultConf), doorset{runtime: true}); err != nil {
 		t.Error(err)
 	}
-	if err := verify(o.Path("/usr/bin/containerd"), doorset{runtime: true}); err == nil {
+	if err := verify(install.Options{}, o.Path("/usr/bin/containerd"), doorset{runtime: true}); err == nil {
 		t.Error("verified a file that is no configuration")
 	}
 }

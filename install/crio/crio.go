@@ -145,7 +145,7 @@ func (e Engine) Install(o install.Options) (install.Report, error) {
 	}
 	r.Changes = p.Changes()
 	if o.Root == "" && !o.DryRun && !doors.empty() {
-		if err := verify(dir, doors); err != nil {
+		if err := verify(o, dir, doors); err != nil {
 			if _, undo := e.Uninstall(o); undo != nil {
 				return r, fmt.Errorf("%w; and it could not be taken back: %w", err, undo)
 			}
@@ -236,8 +236,12 @@ func (c *conf) planHooks(o install.Options, p *install.Plan, doors *doorset, r *
 
 // verify asks CRI-O itself what it reads: a drop-in in a directory that the
 // daemon never looks at would be a silent failure.
-func verify(dir string, doors doorset) error {
-	out, err := exec.Command("crio", "--config-dir", dir, "config").Output()
+func verify(o install.Options, dir string, doors doorset) error {
+	found, program := install.FindProgram(o, "crio")
+	if !found {
+		return nil // nobody to ask; that is said
+	}
+	out, err := exec.Command(program, "--config-dir", dir, "config").Output()
 	if err != nil {
 		return fmt.Errorf("crio config: %w; the drop-in could not be verified", err)
 	}

@@ -21,9 +21,9 @@ func crictl(t *testing.T) string {
 		return path
 	}
 	dir := filepath.Join(rig.Dir(), "crictl")
-	cmd := exec.Command("go", "build", "-modfile=hack/tools/go.mod", "-trimpath", "-o", dir+"/", "sigs.k8s.io/cri-tools/cmd/crictl")
+	cmd := exec.Command("go", "build", "-modfile=hack/tools/go.mod", "-buildvcs=false", "-o", dir+"/", "sigs.k8s.io/cri-tools/cmd/crictl")
 	cmd.Dir = filepath.Join("..", "..", "..")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build crictl: %v\n%s", err, out)
 	}

@@ -51,7 +51,7 @@ What has to be restarted is said, and done only with --restart.`,
 				return fmt.Errorf("install %s: %w", e.Name(), err)
 			}
 			if found, why := e.Found(opts); !found {
-				a.note("%s; its configuration is written all the same", why)
+				a.note("%s; its configuration is written all the same, and it could not be asked whether it reads it", why)
 			}
 			r, err := e.Install(opts)
 			if err == nil {

@@ -20,6 +20,6 @@ func newVersion(a *app) *cobra.Command {
 }
 
 func (a *app) version() error {
-	_, err := fmt.Fprintf(a.out, "envscrub %s (shim protocol %s)\n", buildVersion(), order.Version)
+	_, err := fmt.Fprintf(a.out, "envscrub %s (shim protocol %s)\n", buildVersion(), order.Protocol)
 	return err
 }
