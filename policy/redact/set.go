@@ -14,11 +14,10 @@ type set struct {
 	parent  []int32  // the longest member that is a proper prefix of this one, or -1
 	max     int      // length of the longest member
 	skimmer skimmer
-	heads   filter               // the first eight bytes of the members
-	groups  []group              // open addressing by hash of the first eight bytes
-	gshift  uint8                // 64 - log2(len(groups))
-	begins  [1 << 16 / 64]uint64 // bit set of the first two bytes of the members
-	first   [256]bool            // the first byte of the members
+	heads   filter  // the first eight bytes of the members
+	starts  filter  // and the first one to seven, see start
+	groups  []group // open addressing by hash of the first eight bytes
+	gshift  uint8   // 64 - log2(len(groups))
 }
 
 // A group is the range of sorted whose members share their first eight bytes.
@@ -37,6 +36,7 @@ func newSet(patterns [][]byte) *set {
 	s := &set{sorted: patterns}
 	s.link()
 	s.skimmer = newSkimmer(patterns)
+	s.fillStarts()
 	s.fillGroups()
 	return s
 }
@@ -54,11 +54,35 @@ func (s *set) link() {
 		}
 		open = append(open, int32(i))
 		s.max = max(s.max, len(p))
-		s.first[p[0]] = true
-		two := uint(p[0])<<8 | uint(p[1])
-		s.begins[two/64] |= 1 << (two % 64)
 	}
 }
+
+// fillStarts fills heads and starts.
+func (s *set) fillStarts() {
+	heads, starts := 0, 0
+	same := func(i int) int { // how much of member i's head the one before it has too
+		if i == 0 {
+			return 0
+		}
+		return min(MinLength, common(s.sorted[i-1], s.sorted[i]))
+	}
+	for i := range s.sorted {
+		if n := same(i); n < MinLength {
+			heads++
+			starts += MinLength - 1 - n
+		}
+	}
+	s.heads, s.starts = newFilter(heads), newFilter(starts)
+	for i, p := range s.sorted {
+		for n := same(i) + 1; n < MinLength; n++ {
+			s.starts.add(start(p[:n]))
+		}
+		s.heads.add(load64(p))
+	}
+}
+
+// start is a number for one to seven bytes.
+func start(b []byte) uint64 { return load(b)<<8 | uint64(len(b)) }
 
 func (s *set) fillGroups() {
 	bits := 3
@@ -67,14 +91,12 @@ func (s *set) fillGroups() {
 	}
 	s.gshift = uint8(64 - bits)
 	s.groups = make([]group, 1<<bits)
-	s.heads = newFilter(len(s.sorted))
 	for lo := 0; lo < len(s.sorted); {
 		key := load64(s.sorted[lo])
 		hi := lo + 1
 		for hi < len(s.sorted) && load64(s.sorted[hi]) == key {
 			hi++
 		}
-		s.heads.add(key)
 		i := key * golden >> (s.gshift & 63)
 		for s.groups[i].hi != 0 {
 			i = (i + 1) & uint64(len(s.groups)-1)
@@ -141,20 +163,12 @@ func (s *set) longest(b []byte) int {
 // with: what has to be seen together with the text that follows b.
 func (s *set) tail(b []byte) int {
 	for i := max(0, len(b)-s.max+1); i < len(b); i++ {
-		switch {
-		case i+8 <= len(b):
-			if !s.heads.has(load64(b[i:])) {
-				continue
-			}
-		case i+1 < len(b):
-			if two := uint(b[i])<<8 | uint(b[i+1]); s.begins[two/64]>>(two%64)&1 == 0 {
-				continue
-			}
-		case !s.first[b[i]]:
+		rest := b[i:]
+		if len(rest) >= MinLength && !s.heads.has(load64(rest)) || len(rest) < MinLength && !s.starts.has(start(rest)) {
 			continue
 		}
-		if s.isPrefix(b[i:]) {
-			return len(b) - i
+		if s.isPrefix(rest) {
+			return len(rest)
 		}
 	}
 	return 0
