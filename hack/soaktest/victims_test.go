@@ -59,15 +59,24 @@ func (v *victims) named() []string {
 	return append(slices.Sorted(maps.Values(v.files)), "runc_cloned:/proc/self/exe")
 }
 
-// hunt waits a moment for a process of one victim, and kills it at whatever it does then. Most of them live for some
-// milliseconds: who only looked now and then would kill nothing but runtimes.
+// hunt waits a moment for a process of one victim, and kills it at whatever it does then; another one where there is none.
+// Most of them live for some milliseconds: who only looked now and then would kill nothing but runtimes.
 func (v *victims) hunt(name string, random *rand.Rand) {
+	other := 0
 	for range 40 {
 		var found []int
 		entries, _ := os.ReadDir("/proc")
 		for _, entry := range entries {
-			if pid, err := strconv.Atoi(entry.Name()); err == nil && v.program(pid) == name {
+			pid, err := strconv.Atoi(entry.Name())
+			if err != nil {
+				continue
+			}
+			switch v.program(pid) {
+			case "":
+			case name:
 				found = append(found, pid)
+			default:
+				other = pid
 			}
 		}
 		if len(found) > 0 {
@@ -76,6 +85,9 @@ func (v *victims) hunt(name string, random *rand.Rand) {
 			return
 		}
 		<-time.After(2 * time.Millisecond)
+	}
+	if other != 0 {
+		v.kill(other)
 	}
 }
 
