@@ -63,15 +63,15 @@ func TestBench(t *testing.T) {
 		return
 	}
 	old, err := report.Read(filepath.Join(landed, "bench.json"))
-	if errors.Is(err, os.ErrNotExist) {
+	switch {
+	case errors.Is(err, os.ErrNotExist):
 		fmt.Println("\nThere is no landed report to compare with (hack/bench --land makes one).")
-		return
-	}
-	if err != nil {
+	case err != nil:
 		t.Fatal(err)
-	}
-	if grew := b.compareWith(old); grew > 0 && *check {
-		t.Errorf("%d costs grew since the landed report", grew)
+	default:
+		if grew := b.compareWith(old); grew > 0 && *check {
+			t.Errorf("%d costs grew since the landed report", grew)
+		}
 	}
 	if *land {
 		if err := b.land(); err != nil {
