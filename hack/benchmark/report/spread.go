@@ -33,9 +33,9 @@ func RatioOf(a, b []float64) Spread {
 }
 
 // uncertainty is the standard error of the median, as a part of it: 1.253 σ/√n, with σ a normal distribution's quartile distance over
-// 1.349. Fewer than five rounds say nothing.
+// 1.349. Fewer than seven rounds say nothing.
 func (s Spread) uncertainty(rounds int) float64 {
-	if rounds < 5 {
+	if rounds < 7 {
 		return math.Inf(1)
 	}
 	return 1.253 / 1.349 * (s.Q3 - s.Q1) / math.Sqrt(float64(rounds)) / s.Median
