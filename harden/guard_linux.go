@@ -69,12 +69,14 @@ func guard(j *job) (int, *failure) {
 		uid:      syscall.Geteuid(),
 		session:  how,
 	}
+	f := &forwarder{from: from, group: o.Group, shared: how == shared, ready: make(chan struct{})}
+	t.forward = f
+	go f.run() // before the fork, behind which each page is copied as it is written
 	status, fail := t.start(j, c)
 	if fail != nil {
 		return 0, fail
 	}
-	f := &forwarder{from: from, agent: t.agent, group: o.Group, shared: how == shared}
-	t.forward = f
+	f.agent = t.agent
 	if relay != nil {
 		f.resizer(relay, terminal)
 		if err := relay.Start(); err != nil {
@@ -83,7 +85,7 @@ func guard(j *job) (int, *failure) {
 		}
 		defer relay.Finish()
 	}
-	go f.run()
+	close(f.ready)
 	return t.loop(status, j.args[0])
 }
 
@@ -165,13 +167,12 @@ func (t *tracer) untilReady(status int) (killed bool, fail *failure) {
 		last = m.kind
 		errno := syscall.Errno(m.errno)
 		switch m.kind {
-		case msgPtrace:
+		case msgTryVM:
 			if errno != syscall.ESRCH {
 				t.refused = "the container's seccomp profile refuses ptrace (" + errno.Error() + ")"
 			}
-		case msgVM:
-			t.slow = errno != 0
 		case msgReady:
+			t.slow = errno != 0
 			return false, nil
 		}
 	}

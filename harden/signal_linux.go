@@ -113,9 +113,10 @@ func ignored(sig int) bool {
 // forwarder hands on what reaches the guard.
 type forwarder struct {
 	from   int
-	agent  int  // process to signal
-	group  bool // or rather its process group
-	shared bool // the agent shares the guard's process group and terminal
+	ready  chan struct{} // closed once there is an agent
+	agent  int           // process to signal
+	group  bool          // or rather its process group
+	shared bool          // the agent shares the guard's process group and terminal
 	// nodeAgent and javaAgent are set while the agent is such a program and its
 	// diagnostic door is to stay shut.
 	nodeAgent, javaAgent atomic.Bool
@@ -132,6 +133,7 @@ func (f *forwarder) run() {
 		if errno != 0 || n != unsafe.Sizeof(info) {
 			continue
 		}
+		<-f.ready
 		if f.special != nil && f.special(syscall.Signal(info.signo)) {
 			continue
 		}

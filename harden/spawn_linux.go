@@ -172,6 +172,9 @@ func gone(errno syscall.Errno) error {
 
 // readStack copies the child's stack, as much of it as it takes.
 func (t *tracer) readStack(pid int, sp uint64, word int) (release func(), err error) {
+	if t.memory == nil {
+		t.memory = make([]byte, usualStack)
+	}
 	memory := t.memory
 	// Most environments end within a few pages: the rest is not touched.
 	for size := 4*pageSize - int(sp%pageSize); ; size *= 4 {

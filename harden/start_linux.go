@@ -34,10 +34,8 @@ const (
 // do or has done, and how that went.
 const (
 	msgTryPtrace = 1 + iota
-	msgPtrace
-	msgTryVM
-	msgVM
-	msgReady
+	msgTryVM     // and how ptrace went
+	msgReady     // and how that went
 	msgSession
 	msgCaps
 	msgExec
@@ -106,24 +104,23 @@ func tell(c *child, kind int32, errno syscall.Errno) {
 func becomeAgent(c *child) {
 	syscall.RawSyscall(syscall.SYS_CLOSE, uintptr(c.closeStatus), 0, 0)
 	syscall.RawSyscall(syscall.SYS_CLOSE, uintptr(c.closeGo), 0, 0)
+	vm := syscall.Errno(0)
 	if c.trace {
 		// A seccomp profile may kill for these: then it kills this child, and
 		// the guard can say so. They ask for
 		// process 0, which is none, and for no bytes.
 		tell(c, msgTryPtrace, 0)
 		_, _, errno := syscall.RawSyscall6(syscall.SYS_PTRACE, ptraceSeize, 0, 0, 0, 0, 0)
-		tell(c, msgPtrace, errno)
-		tell(c, msgTryVM, 0)
-		_, _, errno = syscall.RawSyscall6(sysProcessVMReadv, 0, 0, 0, 0, 0, 0)
-		if errno == 0 {
-			_, _, errno = syscall.RawSyscall6(sysProcessVMWritev, 0, 0, 0, 0, 0, 0)
+		tell(c, msgTryVM, errno)
+		_, _, vm = syscall.RawSyscall6(sysProcessVMReadv, 0, 0, 0, 0, 0, 0)
+		if vm == 0 {
+			_, _, vm = syscall.RawSyscall6(sysProcessVMWritev, 0, 0, 0, 0, 0, 0)
 		}
-		tell(c, msgVM, errno)
 		// The guard's memory, and so this copy of it, is closed to others; a
 		// tracer without privilege is one of them until it has seized.
 		syscall.RawSyscall6(syscall.SYS_PRCTL, prSetDumpable, 1, 0, 0, 0, 0)
 	}
-	tell(c, msgReady, 0)
+	tell(c, msgReady, vm)
 	var one byte
 	for {
 		n, _, errno := syscall.RawSyscall(syscall.SYS_READ, uintptr(c.goAhead), uintptr(unsafe.Pointer(&one)), 1)

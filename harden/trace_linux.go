@@ -94,7 +94,6 @@ type tracer struct {
 
 // loop is the guard's life. It returns when the agent has ended.
 func (t *tracer) loop(status int, command string) (int, *failure) {
-	t.memory = make([]byte, usualStack)
 	t.programs = append(t.programs, program{pid: t.agent})
 	t.wait.prepare()
 	for {
