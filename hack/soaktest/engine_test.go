@@ -1,11 +1,14 @@
 package soaktest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/envscrub/envscrub/hack/rig"
 	"github.com/envscrub/envscrub/install"
@@ -22,6 +25,7 @@ func (s *soak) engines() []door {
 		})
 	}
 	if s.wanted("docker") {
+		s.t.Cleanup(s.networks) // registered before the engine, so that it comes after its end
 		wrapper := filepath.Join(s.bin, "envscrub-runtime")
 		add("docker", "docker", rig.Docker(s.t, rig.DockerOptions{Runtimes: map[string]string{"envscrub": wrapper}, Default: "envscrub"}), true)
 	}
@@ -48,6 +52,21 @@ func (s *soak) engines() []door {
 		add("rootless hook", "rootless", e, false)
 	}
 	return doors
+}
+
+// networks removes what dockerd forgets of containers that could not start: a mount, and with it its whole directory.
+func (s *soak) networks() {
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		s.t.Error(err)
+	}
+	for line := range strings.Lines(string(mounts)) {
+		if dir, _, ok := strings.Cut(strings.Fields(line)[4], "/exec/netns/"); ok && strings.Contains(dir, "/rig-") {
+			if err := errors.Join(unix.Unmount(strings.Fields(line)[4], unix.MNT_DETACH), os.RemoveAll(dir)); err != nil {
+				s.t.Error(err)
+			}
+		}
+	}
 }
 
 // writeHooks writes what `envscrub install podman --via hook --when always` does.
