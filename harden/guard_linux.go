@@ -1,6 +1,7 @@
 package harden
 
 import (
+	"strings"
 	"syscall"
 	"unsafe"
 
@@ -201,6 +202,9 @@ func (t *tracer) without(reason string) *failure {
 		t.harden, t.children = false, false
 		return nil
 	}
+	if t.filter.Takes() {
+		return refuse(reason, ": the guard cannot work, and without it the agent's children would see what it alone may have")
+	}
 	return refuse(reason, ": the guard cannot work; set harden.dumpable = \"prefer\" to run without it")
 }
 
@@ -241,9 +245,20 @@ func (t *tracer) seize() *failure {
 	return fail
 }
 
+// whyNot finds out who refuses ptrace, and says what would help. AppArmor and SELinux answer EACCES, Yama EPERM.
 func whyNot(errno syscall.Errno) string {
-	if b, e := readFile("/proc/sys/kernel/yama/ptrace_scope"); e == 0 && len(b) > 0 && b[0] >= '2' {
-		return "kernel.yama.ptrace_scope is " + string(b[:1]) + ", which forbids ptrace"
+	scope, _ := readFile("/proc/sys/kernel/yama/ptrace_scope")
+	label, _ := readFile("/proc/self/attr/current")
+	name, mode, _ := strings.Cut(strings.TrimRight(string(label), "\x00\n"), " (")
+	switch {
+	case errno == syscall.EACCES && mode != "":
+		return "the AppArmor profile " + name + " refuses ptrace (it has to allow: ptrace (trace,read,tracedby,readby) peer=" + name + ")"
+	case errno == syscall.EACCES && strings.Count(name, ":") > 2:
+		return "SELinux refuses ptrace to " + name
+	case errno == syscall.EPERM && len(scope) > 0 && scope[0] == '2':
+		return "kernel.yama.ptrace_scope is 2 (Yama), which leaves ptrace to CAP_SYS_PTRACE (1 is enough for the guard)"
+	case errno == syscall.EPERM && len(scope) > 0 && scope[0] > '2':
+		return "kernel.yama.ptrace_scope is " + string(scope[:1]) + " (Yama), which forbids ptrace until the next boot (1 is enough for the guard)"
 	}
 	return "the kernel refuses ptrace (" + errno.Error() + ")"
 }

@@ -1,6 +1,7 @@
 package harden
 
 import (
+	"errors"
 	"strings"
 	"syscall"
 	"unsafe"
@@ -202,6 +203,14 @@ func (t *tracer) resume(pid int, sig uintptr) {
 
 func (t *tracer) stopped(pid int, ws syscall.WaitStatus) *failure {
 	sig, event := ws.StopSignal(), int(uint32(ws)>>16)
+	if event != 0 && event != eventStop && event != eventExec && len(t.steps) > 0 {
+		if s := t.step(pid); s != nil && s.phase == givesUp {
+			// Its program runs, without the code that was to come first.
+			t.drop(pid)
+			t.kill(pid, "it cannot be told apart from the agent", errors.New("it did not run what the guard put before it"))
+			return nil
+		}
+	}
 	switch event {
 	case 0:
 		if sig == syscallStop {

@@ -110,35 +110,6 @@ func Copy(t testing.TB, from, to string) {
 	}
 }
 
-// CopyDynamic copies a dynamically linked program into root, under the same path, together with the libraries and the
-// loader that ldd names.
-func CopyDynamic(t testing.TB, root, program string) {
-	t.Helper()
-	resolved, err := filepath.EvalSymlinks(program)
-	if err != nil {
-		t.Fatal(err)
-	}
-	copyOnce(t, resolved, filepath.Join(root, program))
-	out, err := exec.Command("ldd", resolved).Output()
-	if err != nil {
-		t.Fatalf("ldd %s: %v", resolved, err)
-	}
-	for _, line := range strings.Split(string(out), "\n") {
-		for _, field := range strings.Fields(line) {
-			if strings.HasPrefix(field, "/") {
-				copyOnce(t, field, filepath.Join(root, field))
-			}
-		}
-	}
-}
-
-func copyOnce(t testing.TB, from, to string) {
-	t.Helper()
-	if _, err := os.Stat(to); err != nil {
-		Copy(t, from, to)
-	}
-}
-
 // Write writes a file, making the directories above it.
 func Write(t testing.TB, path, content string, mode os.FileMode) {
 	t.Helper()

@@ -3,9 +3,9 @@
 //
 // The same text travels three ways:
 //
-//   - through a pipe of the shim's (the mount door, see [Ready] and
-//     [ReadyFD]): the shim says in its command name which descriptor of
-//     /proc/<pid>/fd the lifter opens for writing;
+//   - through a pipe of the shim's (the mount door, see [Ready]): the shim says
+//     in its command name which descriptor of /proc/<pid>/fd the lifter opens for
+//     writing;
 //   - in the shim's own environment (the config door, see [Environ] and
 //     [FromEnviron]): ENVSCRUB_ORDER, split into ENVSCRUB_ORDER_1 and so on
 //     where one string would come near the kernel's limit of 128 KiB;

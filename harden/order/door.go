@@ -1,9 +1,6 @@
 package order
 
-import (
-	"strconv"
-	"strings"
-)
+import "strconv"
 
 // At the mount door the shim has neither order nor environment variable. It
 // makes a pipe, says in its command name (/proc/<pid>/comm, readable by all)
@@ -15,13 +12,3 @@ const readyPrefix = "envscrub:"
 // Ready is the command name of a shim that waits for its order on descriptor
 // fd.
 func Ready(fd int) string { return readyPrefix + strconv.Itoa(fd) }
-
-// ReadyFD reads a command name; a trailing newline, as in /proc, is ignored.
-func ReadyFD(comm string) (fd int, ok bool) {
-	digits, ok := strings.CutPrefix(strings.TrimSuffix(comm, "\n"), readyPrefix)
-	if !ok || digits == "" {
-		return 0, false
-	}
-	fd, err := strconv.Atoi(digits)
-	return fd, err == nil && fd >= 0
-}

@@ -16,9 +16,7 @@ const (
 	fieldArgs
 	fieldMounts
 	fieldCaps
-	fieldHooks   = fieldCaps + 5
-	fieldHookIn  = fieldHooks + 1  // one a stage
-	fieldProcess = fieldHookIn + 6 // one a key of the process, for SetProcess
+	fieldProcess = fieldCaps + 5 // one a key of the process, for SetProcess
 	fieldCount   = fieldProcess + 16
 )
 
@@ -100,7 +98,7 @@ func (f *File) SetProcess(key, raw string) {
 		return
 	}
 	if key == "capabilities" {
-		clear(f.edits[fieldCaps:fieldHooks]) // those of its sets would lie within
+		clear(f.edits[fieldCaps:fieldProcess]) // those of its sets would lie within
 	}
 	f.put(fieldProcess+field(i), &f.proc, key, f.proc.vals[i], raw)
 }
@@ -156,55 +154,6 @@ func (f *File) RemoveMounts(drop func(Mount) bool) {
 
 func (f *File) putMounts() {
 	f.put(fieldMounts, &f.top, "mounts", f.top.vals[topMounts], f.mountList.render(f.mountsRaw))
-}
-
-// A Hook is an entry of hooks.
-type Hook struct {
-	Path      string
-	Args, Env []string
-	Timeout   int // seconds, 0 for none
-}
-
-// AddHook appends a hook to a stage of the runtime specification.
-func (f *File) AddHook(stage string, h Hook) {
-	i := slices.Index(hookKeys, stage)
-	if i < 0 || f.process {
-		f.fail(fmt.Errorf("the document has no hooks of the stage %q", stage))
-		return
-	}
-	b := []byte(`{"path":`)
-	b = appendQuoted(b, h.Path)
-	b = append(b, `,"args":`...)
-	b = appendStrings(b, h.Args)
-	b = append(b, `,"env":`...)
-	b = appendStrings(b, h.Env)
-	if h.Timeout > 0 {
-		b = fmt.Appendf(b, `,"timeout":%d`, h.Timeout)
-	}
-	b = append(b, '}')
-	f.newHooks[i] = append(f.newHooks[i], string(b))
-	if f.hooksAt.present() {
-		f.extend(fieldHookIn+field(i), &f.hooksAt, stage, f.hooksAt.vals[i], &f.hookLists[i], f.newHooks[i])
-		return
-	}
-	// No hooks at all: the whole object is new.
-	var all []string
-	for i, key := range hookKeys {
-		if len(f.newHooks[i]) > 0 {
-			all = append(all, `"`+key+`":[`+strings.Join(f.newHooks[i], ",")+`]`)
-		}
-	}
-	f.put(fieldHooks, &f.top, "hooks", f.top.vals[topHooks], "{"+strings.Join(all, ",")+"}")
-}
-
-// extend appends elements to a list that may be absent, null or empty.
-func (f *File) extend(n field, o *object, key string, at span, l *list, raw []string) {
-	if len(l.items) == 0 {
-		f.put(n, o, key, at, l.render(raw))
-		return
-	}
-	end := l.items[len(l.items)-1].to
-	f.edits[n] = edit{span: span{end, end}, text: l.sep + strings.Join(raw, l.sep), set: true}
 }
 
 func appendStrings(b []byte, list []string) []byte {

@@ -17,28 +17,23 @@ type File struct {
 	src     string
 	process bool // process.json: the process stands at the top
 
-	top, proc, rootAt, hooksAt, annotationsAt object
-	capsAt                                    object
-	envList, argList, mountList               list
-	capLists                                  [5]list
-	hookLists                                 [6]list
+	top, proc, rootAt, annotationsAt object
+	capsAt                           object
+	envList, argList, mountList      list
+	capLists                         [5]list
 
-	env, args         []string
-	envWas, argsWas   []string
-	caps              [5][]string
-	cwd               string
-	user              User
-	terminal          bool
-	noNewPrivileges   bool
-	apparmor, selinux string
-	root              Root
-	mounts            []Mount
-	annotations       map[string]string
+	env, args       []string
+	envWas, argsWas []string
+	caps            [5][]string
+	cwd             string
+	user            User
+	root            Root
+	mounts          []Mount
+	annotations     map[string]string
 
 	edits     edits
 	mountsRaw []string // as they are to be written
 	capsRaw   [5][]string
-	newHooks  [6][]string
 	err       error // the first edit that could not be made
 }
 
@@ -179,16 +174,6 @@ func (f *File) User() User { return f.user }
 
 // UID returns process.user.uid.
 func (f *File) UID() uint32 { return f.user.UID }
-
-// Terminal returns process.terminal.
-func (f *File) Terminal() bool { return f.terminal }
-
-// NoNewPrivileges returns process.noNewPrivileges.
-func (f *File) NoNewPrivileges() bool { return f.noNewPrivileges }
-
-// AppArmor and SELinux return the labels that the process gets.
-func (f *File) AppArmor() string { return f.apparmor }
-func (f *File) SELinux() string  { return f.selinux }
 
 // Root returns root.path and root.readonly.
 func (f *File) Root() Root { return f.root }

@@ -242,8 +242,10 @@ func (f *File) scanTop(p *scanner, i int) (err error) {
 			return err
 		})
 	case topHooks:
-		return p.object(&f.hooksAt, hookKeys, func(i int) error {
-			return p.list(&f.hookLists[i], 1, func(int) error {
+		var at object
+		return p.object(&at, hookKeys, func(int) error {
+			var l list
+			return p.list(&l, 1, func(int) error {
 				_, err := p.value()
 				return err
 			})
@@ -271,14 +273,10 @@ func (f *File) scanProcess(p *scanner) error {
 				f.caps[i], err = p.strings(&f.capLists[i], usualCaps)
 				return err
 			})
-		case 5:
-			f.terminal, err = p.boolean()
-		case 6:
-			f.noNewPrivileges, err = p.boolean()
-		case 7:
-			f.apparmor, err = p.text()
-		case 8:
-			f.selinux, err = p.text()
+		case 5, 6: // nobody reads them, but runtimes refuse what is of another type
+			_, err = p.boolean()
+		case 7, 8:
+			_, err = p.text()
 		default:
 			_, err = p.value()
 		}

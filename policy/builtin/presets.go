@@ -23,16 +23,6 @@ type Grant struct {
 // Presets returns all presets, by name.
 func Presets() []Preset { return presets[:] }
 
-// PresetByName finds one.
-func PresetByName(name string) (Preset, bool) {
-	for i := range presets {
-		if presets[i].Name == name {
-			return presets[i], true
-		}
-	}
-	return Preset{}, false
-}
-
 // forges are granted to the clients of the hosts of a repository: without its
 // token gh falls back to a store of its own, or asks at a terminal that is not
 // there.
