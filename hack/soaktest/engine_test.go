@@ -1,7 +1,6 @@
 package soaktest
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -60,11 +59,19 @@ func (s *soak) networks() {
 	if err != nil {
 		s.t.Error(err)
 	}
+	forgotten := map[string]bool{}
 	for line := range strings.Lines(string(mounts)) {
-		if dir, _, ok := strings.Cut(strings.Fields(line)[4], "/exec/netns/"); ok && strings.Contains(dir, "/rig-") {
-			if err := errors.Join(unix.Unmount(strings.Fields(line)[4], unix.MNT_DETACH), os.RemoveAll(dir)); err != nil {
-				s.t.Error(err)
+		place := strings.Fields(line)[4]
+		if dir, _, ok := strings.Cut(place, "/exec/netns/"); ok && strings.Contains(dir, "/rig-") {
+			forgotten[dir] = true
+			if err := unix.Unmount(place, unix.MNT_DETACH); err != nil {
+				s.t.Errorf("unmount %s: %v", place, err)
 			}
+		}
+	}
+	for dir := range forgotten {
+		if err := os.RemoveAll(dir); err != nil {
+			s.t.Error(err)
 		}
 	}
 }
