@@ -21,6 +21,7 @@ func closeDiagnostics(j *job) {
 // may be debugged, where children are looked at anyway.
 func setForAgent(j *job, entry string) {
 	j.env = append(j.env[:len(j.env):len(j.env)], entry)
+	j.added = append(j.added, nameOf(entry))
 	if len(j.order.AgentOnly) > 0 {
 		j.order.AgentOnly = append(j.order.AgentOnly, nameOf(entry))
 	}

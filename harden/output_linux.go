@@ -18,6 +18,9 @@ func redirect(j *job) (*stdio.Relay, *failure) {
 	}
 	r := redactor(j.order, j.env)
 	for _, name := range r.Ignored() {
+		if contains(j.added, name) {
+			continue
+		}
 		say("warning: " + name + ": a value of fewer than " + itoa(redact.MinLength) + " bytes is not redacted from the output")
 	}
 	if r.Empty() {

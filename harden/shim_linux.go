@@ -44,6 +44,7 @@ type job struct {
 	path  string // to execute
 	args  []string
 	env   []string
+	added []string // names of what the shim set for the agent: no secrets
 
 	behindInit bool
 }

@@ -13,19 +13,20 @@ import (
 	"github.com/envscrub/envscrub/policy"
 )
 
-// imageKeys are the annotations in which engines name the image, the more
-// telling first: Podman, CRI-O, containerd (CRI), nerdctl.
+// imageKeys are the annotations in which engines name the image, over whatever a
+// pod's author or an image's wrote there: CRI-O, containerd (CRI). No other key
+// counts: Podman copies the annotations of an image, which could call itself anything.
 var imageKeys = [...]string{
-	"io.podman.annotations.image-name", // not by every Podman
 	"io.kubernetes.cri-o.ImageName",
 	"io.kubernetes.cri.image-name",
-	"org.opencontainers.image.ref.name",
-	"nerdctl/image",
 }
 
 // ImageOf names the image by the annotations of the engine, "" where none does
-// (Docker, Podman before 5).
+// (Docker and Podman tell a runtime no image).
 func ImageOf(annotations map[string]string) string {
+	if annotations["io.container.manager"] == "libpod" {
+		return "" // the user's or the image's own
+	}
 	for _, key := range imageKeys {
 		if name := annotations[key]; name != "" {
 			return name

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/envscrub/envscrub/policy/builtin"
 	"github.com/envscrub/envscrub/policy/redact"
 )
 
@@ -34,6 +35,7 @@ var sections = [...]struct {
 
 // Limits of what a policy may ask for.
 const (
+	longestKey     = 40 // that is shown in an error, if nobody knows it
 	maxHookTimeout = 60 * time.Second
 	maxShimTimeout = 10 * time.Minute
 )
@@ -65,6 +67,10 @@ func (d *decoder) unknown(e *entry, section string) {
 		dotted = section + "." + e.name
 	}
 	what := "unknown key; "
+	// Who pastes a token where a name should stand must not find it in a log.
+	if _, secret := builtin.Shape("TOKEN", e.name); secret || len(e.name) > longestKey {
+		dotted = section
+	}
 	var own []string
 	for i := range sections {
 		if sections[i].name == section {

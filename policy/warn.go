@@ -19,6 +19,9 @@ func (p *Policy) Warnings() []Warning {
 		f := &p.profiles[i]
 		warnings = append(warnings, f.layer.warnings("profile."+f.name+".")...)
 		warnings = append(warnings, p.shared(&f.layer, f.name, "profile."+f.name+".")...)
+		for _, image := range f.image {
+			warnings = append(warnings, Warning{image.at, "profile." + f.name + ".match.image: only containerd and CRI-O tell a runtime the image; with Podman and Docker this matches no container"})
+		}
 	}
 	if len(p.profiles) == 0 {
 		for _, o := range p.base.overrides {

@@ -71,6 +71,10 @@ func run(ctx context.Context, p policy.HookProgram, view *policy.View, environ [
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), answer, complaint
 	cmd.WaitDelay = 100 * time.Millisecond // a child that keeps the pipes open must not keep us
 	together(cmd)
+	// As for the policy itself: who may write it decides what becomes of the secrets.
+	if info, err := os.Stat(cmd.Path); err == nil && info.Mode().Perm()&0o002 != 0 {
+		return nil, errors.New("everybody may write the program; chmod o-w it")
+	}
 	err = cmd.Run()
 	switch {
 	case answer.exceeded:

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ type target struct {
 	// health is the command of the health check: like the arguments, everybody may
 	// read it in /proc, and engines publish it.
 	health []string
+	image  string // to show; what a policy sees of it stands in subject
 	// container: it is one's environment, or meant for one, and may ask for overrides.
 	container bool
 }
@@ -109,26 +111,26 @@ func (c *inspected) target() (target, bool) {
 		return target{
 			name:    c.Status.Metadata.Name,
 			env:     p.Env,
+			image:   c.Status.Image.Image,
 			subject: policy.Subject{ContainerID: c.Status.ID, Image: c.Status.Image.Image, Args: p.Args, Annotations: c.Info.Spec.Annotations},
 		}, true
 	}
 	if c.Config == nil {
 		return target{}, false
 	}
+	// Without an image: Docker and Podman tell a runtime none, so that none decides.
 	t := target{
 		name:   strings.TrimPrefix(c.Name, "/"),
+		image:  cmp.Or(c.ImageName, c.Config.Image),
 		env:    c.Config.Env,
 		health: c.Config.Healthcheck.Test,
 		subject: policy.Subject{
-			ContainerID: c.ID, Image: c.Config.Image, User: c.Config.User,
+			ContainerID: c.ID, User: c.Config.User,
 			Annotations: c.Config.Annotations,
 		},
 	}
-	if c.ImageName != "" {
-		t.subject.Image = c.ImageName
-	}
-	if t.subject.Image == "" && len(c.RepoTags) > 0 {
-		t.subject.Image = c.RepoTags[0]
+	if len(c.RepoTags) > 0 {
+		t.image, t.subject.Image = c.RepoTags[0], c.RepoTags[0]
 	}
 	if t.subject.Annotations == nil {
 		t.subject.Annotations = c.HostConfig.Annotations
@@ -137,7 +139,7 @@ func (c *inspected) target() (target, bool) {
 		t.subject.Args = append([]string{c.Path}, c.Args...)
 	}
 	if t.name == "" {
-		t.name = t.subject.Image
+		t.name = t.image
 	}
 	return t, true
 }

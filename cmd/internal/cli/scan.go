@@ -105,7 +105,7 @@ func scan(flags *policyFlags, loaded *policy.Policy, t target) (scanned, error) 
 	if err != nil {
 		return scanned{}, err
 	}
-	s := scanned{ID: t.subject.ContainerID, Name: t.name, Image: t.subject.Image, Profile: e.view.Profile, Remove: []string{}}
+	s := scanned{ID: t.subject.ContainerID, Name: t.name, Image: t.image, Profile: e.view.Profile, Remove: []string{}}
 	s.Remove = append(s.Remove, e.decision.Removed()...)
 	s.AgentOnly = e.decision.AgentOnly()
 	// report: KiroCrew#2804, ductor#187, benchpress#192
