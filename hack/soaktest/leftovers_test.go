@@ -29,6 +29,7 @@ func (s *soak) leftovers() {
 	for _, stop := range s.daemons {
 		stop()
 	}
+	s.freeStuck()
 	s.processes()
 	for _, dir := range s.stores {
 		s.records(dir)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -21,6 +22,8 @@ import (
 type victims struct {
 	files map[identity]string
 	dead  map[string]int
+	// runtimes counts the runtimes among the dead, and stuck the commands of engines that waited for one of them for ever.
+	runtimes, stuck atomic.Int64
 }
 
 type identity struct{ dev, ino uint64 }
@@ -102,6 +105,23 @@ func (v *victims) kill(pid int) {
 	name := v.program(pid)
 	if name != "" && slices.ContainsFunc(descendants(), func(p process) bool { return p.pid == pid }) && unix.PidfdSendSignal(fd, syscall.SIGKILL, nil, 0) == nil {
 		v.dead[name]++
+		if !ours(name) {
+			v.runtimes.Add(1)
+		}
+	}
+}
+
+func ours(program string) bool { return strings.HasPrefix(program, "envscrub-") }
+
+// freeStuck kills the runtimes that wait for somebody who was killed.
+func (v *victims) freeStuck() {
+	if v.stuck.Load() == 0 {
+		return
+	}
+	for _, p := range descendants() {
+		if name := v.program(p.pid); name != "" && !ours(name) {
+			v.kill(p.pid)
+		}
 	}
 }
 

@@ -205,6 +205,10 @@ func planRuntime(p *install.Plan, o install.Options, r *install.Report) error {
 		return err
 	}
 	if paths, ok := c.runtimes[install.RuntimeName]; ok {
+		if o.User != nil && strings.HasPrefix(filepath.Base(paths[0]), "envscrub-") {
+			return fmt.Errorf("the runtime %q is there already, for every user of this host; choose it by runtime = %q under [engine] in ~/.config/containers/containers.conf, or by podman --runtime %s",
+				install.RuntimeName, install.RuntimeName, install.RuntimeName)
+		}
 		return fmt.Errorf("a runtime %q is configured already, as %s; remove it first", install.RuntimeName, strings.Join(paths, ", "))
 	}
 	if o.Default && c.runtimeFile > dropIn && filepath.Dir(c.runtimeFile) == filepath.Dir(dropIn) {
@@ -302,6 +306,9 @@ func (e Engine) Uninstall(o install.Options) (install.Report, error) {
 		return r, err
 	}
 	r.Changes = p.Changes()
+	if slices.ContainsFunc(r.Changes, func(c install.Change) bool { return filepath.Base(c.Path) == runtimeDropIn }) {
+		r.Notes = append(r.Notes, "stopped containers that were created with the runtime "+install.RuntimeName+" do not start any more: create them again")
+	}
 	return r, nil
 }
 

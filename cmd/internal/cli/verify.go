@@ -67,6 +67,7 @@ Exit code 1 when anything was found, or could not be looked at.`,
 					return fmt.Errorf("verify %s (%s): %w", args[0], door.Via, err)
 				}
 				result.Doors = append(result.Doors, v)
+				result.Default = result.Default || door.Default
 				result.OK = result.OK && v.OK
 			}
 			if asJSON {
@@ -108,9 +109,11 @@ func doorsToVerify(s install.Status, via string) ([]install.Door, error) {
 }
 
 type verified struct {
-	Engine string         `json:"engine"`
-	OK     bool           `json:"ok"`
-	Doors  []verifiedDoor `json:"doors"`
+	Engine string `json:"engine"`
+	OK     bool   `json:"ok"`
+	// Default: containers that ask for nothing pass through one of the doors.
+	Default bool           `json:"default"`
+	Doors   []verifiedDoor `json:"doors"`
 }
 
 type verifiedDoor struct {
@@ -286,9 +289,12 @@ func (v verified) write(w io.Writer) error {
 			return err
 		}
 	}
-	if v.OK {
+	switch {
+	case v.OK && v.Default:
 		b.WriteString("verified\n")
-	} else {
+	case v.OK:
+		b.WriteString("verified, for containers that ask for it; all others are NOT covered (envscrub install " + v.Engine + " --via runtime --default)\n")
+	default:
 		b.WriteString("NOT verified" + v.why() + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
