@@ -75,3 +75,11 @@ func FirstLine(cmd *exec.Cmd) string {
 	line, _, _ := strings.Cut(string(out), "\n")
 	return line
 }
+
+// Ours tells whether a registered program is one of envscrub's, by its name.
+func Ours(program string) bool { return strings.HasPrefix(filepath.Base(program), "envscrub-") }
+
+// NotOurs says what it means that one is not.
+func NotOurs(program string) string {
+	return "the handler " + RuntimeName + " runs " + program + ", which is none of envscrub's programs: its pods are NOT covered"
+}

@@ -259,8 +259,19 @@ func (p *Plan) Revert(hostPath string, inverse func(now []byte) ([]byte, error))
 	return nil
 }
 
+// savedAs is where an edited file is kept that an engine must not read any more: beside
+// it, or, as CRI-O reads all files of its crio.conf.d, whatever they are called, above
+// that.
+func savedAs(path string) string {
+	dir, name := filepath.Split(path)
+	if filepath.Base(dir) == "crio.conf.d" {
+		dir = filepath.Dir(filepath.Clean(dir))
+	}
+	return filepath.Join(dir, name+".saved")
+}
+
 // Drop plans the removal of a file given to Put. One that was edited since is
-// kept beside, as NAME.saved, where no engine reads it.
+// kept as NAME.saved, where no engine reads it.
 func (p *Plan) Drop(hostPath string) error {
 	p.paths = append(p.paths, hostPath)
 	f, err := Read(p.opts.Path(hostPath))
@@ -276,7 +287,7 @@ func (p *Plan) Drop(hostPath string) error {
 	known := p.ledger.Files[hostPath]
 	s := &step{file: f, action: Removed}
 	if known == nil || sum(f.Data) != known.Written {
-		saved, err := Read(f.Path + ".saved")
+		saved, err := Read(savedAs(f.Path))
 		if err != nil {
 			return err
 		}

@@ -103,6 +103,8 @@ func TestStatusOfBrokenStates(t *testing.T) {
 		{"crio: NRI plugin does not run", crioNRI, put("/proc/1/comm", "systemd\n"), "envscrub-nri does not run", "systemctl enable --now envscrub-nri.service"},
 		{"crio: NRI switched off elsewhere", crioNRI, put("/etc/crio/crio.conf.d/99-x.conf", "[crio.nri]\nenable_nri = false\n"), "NRI is switched off", "set enable_nri = true"},
 		{"containerd: wrapper gone", ctrd, remove(wrapper), wrapper, "envscrub uninstall containerd"},
+		{"containerd: the handler runs something else", ctrd, replace(containerd, wrapper, "/usr/sbin/runc"), "which is none of envscrub's programs: its pods are NOT covered", "envscrub install containerd --via runtime"},
+		{"crio: the handler runs something else", crio, replace(crioDrop, wrapper, "/usr/sbin/runc"), "which is none of envscrub's programs: its pods are NOT covered", "envscrub install crio --via runtime"},
 		{"containerd: default without its handler", ctrd, put(containerd, "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd]\ndefault_runtime_name = \"envscrub\"\n"), "there is no such handler: no pod starts", "envscrub install containerd --via runtime --default"},
 		{"containerd: another cgroup driver", flapping, replace(containerd, "SystemdCgroup = false\n# envscrub", "SystemdCgroup = true\n# envscrub"), "SystemdCgroup", "envscrub install containerd"},
 		{"containerd: unknown version", ctrd, put(containerd, "version = 9\n"), "version 9", "envscrub status"},

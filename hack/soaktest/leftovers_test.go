@@ -29,7 +29,9 @@ func (s *soak) leftovers() {
 	for _, stop := range s.daemons {
 		stop()
 	}
-	s.freeStuck()
+	if n := s.freeStuck(); n > 0 {
+		s.t.Logf("%d processes of runtimes waited for one that was killed", n)
+	}
 	s.processes()
 	for _, dir := range s.stores {
 		s.records(dir)

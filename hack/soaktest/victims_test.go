@@ -113,16 +113,19 @@ func (v *victims) kill(pid int) {
 
 func ours(program string) bool { return strings.HasPrefix(program, "envscrub-") }
 
-// freeStuck kills the runtimes that wait for somebody who was killed.
-func (v *victims) freeStuck() {
-	if v.stuck.Load() == 0 {
-		return
+// freeStuck kills the runtimes that wait for another of their own processes, which was killed, and returns how many there
+// were: crun's halves do, some of them in a loop.
+func (v *victims) freeStuck() (n int) {
+	if v.runtimes.Load() == 0 {
+		return 0
 	}
 	for _, p := range descendants() {
 		if name := v.program(p.pid); name != "" && !ours(name) {
 			v.kill(p.pid)
+			n++
 		}
 	}
+	return n
 }
 
 func (v *victims) killed() (n int) {

@@ -43,6 +43,9 @@ func (e Engine) Status(o install.Options) install.Status {
 		if !install.Executable(o, d.Program) {
 			problem(fmt.Sprintf("the handler's program %s is not there: no pod starts with it", d.Program), "install envscrub's programs again, or envscrub uninstall containerd")
 		}
+		if !install.Ours(d.Program) {
+			problem(install.NotOurs(d.Program), "envscrub install containerd --via runtime")
+		}
 		name, base := c.base("")
 		if want := tomledit.Get(base, "options", "SystemdCgroup"); name != install.RuntimeName && want != nil && want != tomledit.Get(h, "options", "SystemdCgroup") {
 			problem("SystemdCgroup of the handler differs from the one of "+name+": pods flap", "envscrub install containerd")

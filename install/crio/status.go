@@ -31,6 +31,9 @@ func (e Engine) Status(o install.Options) install.Status {
 		if !install.Executable(o, d.Program) {
 			problem(fmt.Sprintf("the handler's program %s is not there: CRI-O does not start", d.Program), "install envscrub's programs again, or envscrub uninstall crio")
 		}
+		if !install.Ours(d.Program) {
+			problem(install.NotOurs(d.Program), install.Again(o, c.handlerAt[install.RuntimeName], "envscrub install crio --via runtime"))
+		}
 	} else if c.runtime == install.RuntimeName {
 		problem("the default runtime is "+install.RuntimeName+", and there is no such handler: CRI-O does not start", install.Again(o, filepath.Join(c.dir, dropInName), "envscrub install crio --via runtime --default"))
 	}

@@ -27,19 +27,24 @@ NODE_POLICY=$POLICY_D/50-kubernetes.toml
 say() { echo "envscrub-installer: $*" >&2; }
 die() { say "$*"; exit 1; }
 
-# put FILE TARGET MODE: by a rename beside the target, and not at all if it is the same.
+# put FILE TARGET MODE: by a rename beside the target, of the whole file or not at all.
+# 1 says that it is there already. Every step is asked for its result: within a
+# condition set -e is off.
 put() {
 	if [ -L "$2" ]; then die "$2: is a symlink, refused"; fi
 	if [ -f "$2" ] && cmp -s "$1" "$2"; then return 1; fi
-	cp "$1" "$2.new.$$"
-	chmod "$3" "$2.new.$$"
-	mv -f "$2.new.$$" "$2"
+	rm -f "$2".new.*
+	if ! { cp "$1" "$2.new.$$" && chmod "$3" "$2.new.$$" && cmp -s "$1" "$2.new.$$" && mv -f "$2.new.$$" "$2"; }; then
+		rm -f "$2.new.$$"
+		die "$2: could not be written; is the disk full?"
+	fi
 }
 
 # A policy that does not load would stop every agent: the old one stays.
 put_policy() {
 	if [ ! -f "$POLICY" ]; then die "$POLICY: not there; is the ConfigMap envscrub-policy mounted?"; fi
-	cat "$POLICY" >"$READY.policy" # one look at a file that the kubelet may exchange
+	# One look at a file that the kubelet may exchange.
+	if ! cp "$POLICY" "$READY.policy"; then die "$READY.policy: could not be written; is its disk full?"; fi
 	if ! "$PROGRAMS/envscrub" check --policy "$READY.policy" >/dev/null; then
 		say "the policy was not taken over"
 		return 1
@@ -67,11 +72,19 @@ put_programs() {
 	label
 }
 
+# node_pids NAME: the processes of that name that are the node's own. A pod may call one of
+# its own containerd too; that has more numbers than one, here and in the pod.
+node_pids() {
+	for p in $(pidof "$1" || true); do
+		if grep -q '^NSpid:[[:space:]]*[0-9]*$' "/proc/$p/status"; then echo "$p"; fi
+	done
+}
+
 # The one that runs; where this cannot be seen, the one that has a configuration.
 engine() {
 	if [ -n "${ENGINE-}" ]; then echo "$ENGINE"; return; fi
-	crio=$(pidof crio || true)
-	containerd=$(pidof containerd || true)
+	crio=$(node_pids crio)
+	containerd=$(node_pids containerd)
 	if [ -z "$crio$containerd" ]; then
 		crio=$(ls -A "$ROOT/etc/crio" 2>/dev/null || true)
 		containerd=$(ls -A "$ROOT/etc/containerd" 2>/dev/null || true)
@@ -83,7 +96,7 @@ engine() {
 
 # register install|uninstall: says on standard output whether anything changed.
 register() {
-	e=$(engine)
+	e=$(engine) || exit 1
 	via=""
 	if [ "$1" = install ]; then via="--via $VIA"; fi
 	# shellcheck disable=SC2086
@@ -107,7 +120,7 @@ restart() {
 		say "restart $1 on this node: its configuration has changed"
 		return
 	fi
-	pid=$(pidof "$1" || true)
+	pid=$(node_pids "$1")
 	if [ -z "$pid" ]; then say "$1 does not run, or this pod cannot see it (hostPID)"; return; fi
 	# shellcheck disable=SC2086
 	kill -s "$signal" $pid && say "$1 was told to read its configuration (SIG$signal)"
