@@ -114,14 +114,15 @@ func (v *victims) kill(pid int) {
 func ours(program string) bool { return strings.HasPrefix(program, "envscrub-") }
 
 // freeStuck kills the runtimes that wait for another of their own processes, which was killed, and returns how many there
-// were: crun's halves do, some of them in a loop.
+// were: a container's crun reads its exec.fifo in a loop for ever where its crun start was killed behind the open. Such a
+// one stands in the container's root by now and is known by its name alone.
 func (v *victims) freeStuck() (n int) {
 	if v.runtimes.Load() == 0 {
 		return 0
 	}
 	for _, p := range descendants() {
-		if name := v.program(p.pid); name != "" && !ours(name) {
-			v.kill(p.pid)
+		name := v.program(p.pid)
+		if (name != "" && !ours(name) || p.name == "crun" || strings.HasPrefix(p.name, "runc")) && syscall.Kill(p.pid, syscall.SIGKILL) == nil {
 			n++
 		}
 	}
