@@ -57,7 +57,7 @@ func podman(t *testing.T, b *bench) {
 	for _, d := range doors(t, look(t, "runc")) {
 		ways = append(ways, way{d.name, d.role, rig.PodmanOptions{Runtime: d.path}})
 	}
-	ways = append(ways, way{"envscrub-hook", report.Ours, rig.PodmanOptions{HooksDir: hooksDir(t, shimBeside(t, "envscrub-hook"))}})
+	ways = append(ways, way{"envscrub-hook", report.Ours, rig.PodmanOptions{Runtime: look(t, "runc"), HooksDir: hooksDir(t, shimBeside(t, "envscrub-hook"))}})
 	var run, into []Variant
 	for _, w := range ways {
 		p := rig.Podman(t, w.options)
