@@ -54,6 +54,15 @@
 //     cannot help, exec resets it. The same holds for the tens of microseconds between
 //     an exec of the main process, or of a trusted command, and the guard's system call;
 //     at the container's start nobody is there to look.
+//     The same holds for a child that loses the capability at its exec or has lost it
+//     before: a set-group-id program or one with file capabilities (with no_new_privs it
+//     keeps it), one that the agent starts as another user, or clones straight into a
+//     user namespace.
+//   - A set-id program whose privileges the kernel grants under a tracer (of a root agent,
+//     or a group that the agent is in) is closed to a guard without CAP_SYS_PTRACE, and
+//     killed as one that its user cannot read.
+//   - A program with fewer than eight bytes mapped behind its entry point is killed.
+//   - A tool that sends SIGCONT in a tight loop slows the agent's spawns.
 //   - Root can write every program in the container: for an agent that is root, a
 //     rule only leaves out what everybody can write. Root that must not plant
 //     commands needs a read-only root file system, or rules with whole paths.
